@@ -18,7 +18,8 @@ from itertools import accumulate
 from math import exp, log
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
@@ -35,12 +36,14 @@ from scrapy_urlcanon.crawl.order.stores import MemoryStore
 from scrapy_urlcanon.crawl.seen import ITEMS_AT_ONCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.crawl.order.order import Order
 
 _ALLOWED = (0.85, 0.95, 0.95, 0.95)
 _END = object()
+SLOT = "site"
+"""The download slot of all requests."""
 
 
 class _Spider(Spider):
@@ -58,13 +61,17 @@ class Frontier(Protocol):
 
 
 class ByNews:
-    """Orders as the plugin does."""
+    """Orders as the plugin does.
 
-    def __init__(self) -> None:
-        crawl = Crawl.of(get_crawler(_Spider, {**COMMON, **NOVELTY}))
+    :param settings: further ones.
+    """
+
+    def __init__(self, settings: Mapping[str, Any] = MappingProxyType({})) -> None:
+        crawl = Crawl.of(get_crawler(_Spider, {**COMMON, **NOVELTY, **settings}))
         assert crawl.ordered is not None
+        self.crawl = crawl.ordered
         self.order: Order | None = crawl.ordered.order
-        queue = SiteQueue(crawl.ordered, MemoryStore(), Room(), "site")
+        queue = SiteQueue(crawl.ordered, MemoryStore(), Room(), SLOT)
         self.push: Callable[[Request], None] = queue.push
         self.pop: Callable[[], Request | None] = queue.pop
 

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse
 
-from benchmarks.novelty.offline import ByNews, Crawling
+from benchmarks.novelty.offline import SLOT, ByNews, Crawling
 from benchmarks.results import conditions, table, write
-from scrapy_urlcanon.novelty.progress import Ending
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -90,28 +89,27 @@ class Stopping(ByNews):
     """Goes on where the plugin would close the crawl, and notes what that would have left."""
 
     def __init__(self, site: MixedSite, stop: float) -> None:
-        super().__init__()
+        super().__init__({"URLCANON_STOP": stop})
         self.left = Left()
         waiting: set[str] = set()
-        push, pop, ending = self.push, self.pop, Ending(stop)
+        push, pop, is_done = self.push, self.pop, self.crawl.is_done
 
         def pushed(request: Request) -> None:
             waiting.add(request.url)
             push(request)
 
         def popped() -> Request | None:
-            if not self.left.urls and ending.is_done("site", 0):
+            if not self.left.urls and is_done(SLOT, 0):
                 self.left.urls = {*waiting}
             request = pop()
             if request:
                 waiting.discard(request.url)
-                has_news = site.has_news(request.url)
-                if self.left.urls:
-                    self.left.with_news += has_news and request.url in self.left.urls
-                else:
-                    ending.note("site", 0, has_news=has_news)
+                if request.url in self.left.urls:
+                    self.left.with_news += site.has_news(request.url)
             return request
 
+        # None is written down: the crawl goes on.
+        self.crawl.is_done = lambda *_: False  # type: ignore[method-assign]
         self.push, self.pop = pushed, popped
 
 

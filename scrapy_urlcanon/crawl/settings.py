@@ -183,8 +183,9 @@ class CrawlSettings:
     order_lines: int = _setting(read.count, default=1 << 21)
     """How many lines of text are remembered, at 5 bytes each."""
     stop: float = _setting(read.share, default=0.0, needs="order")
-    """Close the crawl when less than this share of the waiting requests is expected to [bring
-    anything new](order.md#when-it-is-done); needs `URLCANON_ORDER`. With 0 it goes on."""
+    """Close the crawl when less than this share of the waiting requests [brings anything
+    new](order.md#when-it-is-done), as a random sample of them shows; needs `URLCANON_ORDER`. With 0
+    it goes on."""
     left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl")
     """Where to write the requests that are then not fetched."""
     take_up: str | None = _setting(read.path_of_store, default=None)

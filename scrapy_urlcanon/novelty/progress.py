@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from attrs import define, field
@@ -112,59 +113,125 @@ class _Evidence:
         )
 
 
-class Ending:
-    """Tells when what is left is expected to bring news on too small a share of its fetches.
+@define
+class _Proof:
+    """What was drawn at random from what waits of one site."""
 
-    What is fetched last is what most is expected of, beside a share of what waits longest. So where
-    even of these too few have news, fewer of the rest have. The bound is that of Clopper and
-    Pearson (1934) for the fetches since the last, second last or third last page with news.
+    attempt: int = 1
+    draws: dict[int, int] = field(factory=dict)
+    """How many of this attempt, by priority."""
+    with_news: int = 0
+
+    def note(self, priority: int, *, has_news: bool) -> None:
+        self.draws[priority] = self.draws.get(priority, 0) + 1
+        self.with_news += has_news
+
+    def begin_again(self) -> None:
+        if self.draws:
+            self.attempt += 1
+        self.draws.clear()
+        self.with_news = 0
+
+    def holds(self, priority: int, share: float) -> bool:
+        drawn = max(self.draws.get(priority, 0), len(self.draws))
+        # 1/2 + 1/6 + 1/12 and so on is 1: that is how wrong all attempts together may be. In each
+        # it is asked whether there are enough draws for no news, for one and for two.
+        doubt = (1 - CONFIDENCE) / (self.attempt * (self.attempt + 1) * _RARE_NEWS)
+        return drawn >= _needed(self.with_news, share, doubt)
+
+
+class Ending:
+    """Tells when what is left brings news on too small a share of its fetches.
+
+    What is fetched last is what most is expected of, beside a share of what waits longest. Where
+    even of these too few have news, fewer of the rest are expected to have, but what is expected
+    may be wrong: the crawl has learned nothing of what it has not met. So that only says when it is
+    time for the proof: requests are drawn at random from all that wait, until these say that too
+    few of them have news, or three of the draws do. Then what was known before is no evidence any
+    more. Both bounds are those of Clopper and Pearson (1934). The first is that of one look, for
+    the fetches since the last, second last or third last page with news. The second is shared
+    among all attempts, so that one which begins again for ever is wrong in one of twenty crawls.
 
     Nothing of that holds for requests of another priority, which were never compared with these: so
     each ends for itself, and news of any of them has all begin again. But where a spider gives each
     page a priority of its own no two would ever speak for the same; then the priorities are counted
     as fetches are.
 
-    It is that sure at each look. One that looks for ever is wrong some day, but the later the more
-    news there is: with twice the share after some 20,000 fetches.
-
     >>> ending = Ending(0.01)
     >>> ending.fetches_needed
     (299, 473, 628)
     >>> for _ in range(299):
     ...     ending.note("a.example", 0, has_news=False)
-    >>> ending.is_done("a.example", 0), ending.is_done("a.example", -1)
-    (True, False)
-    >>> ending.is_done("b.example", 0)
-    False
+    >>> ending.draws("a.example", 0), ending.draws("a.example", -1), ending.draws("b.example", 0)
+    (True, False, False)
+    >>> draws = 0
+    >>> while not ending.is_done("a.example", 0):
+    ...     ending.note("a.example", 0, has_news=False, is_drawn=True)
+    ...     draws += 1
+    >>> draws
+    477
 
-    :param share: of the fetches; 0 where a crawl never ends so.
+    :param share: of the fetches, above 0.
     """
 
     def __init__(self, share: float) -> None:
-        self.fetches_needed = tuple(_needed(count, share) for count in range(_RARE_NEWS))
-        self.sites: dict[str, _Evidence] = {}
+        self._share = share
+        doubt = 1 - CONFIDENCE
+        self.fetches_needed = tuple(_needed(count, share, doubt) for count in range(_RARE_NEWS))
+        self.sites: dict[str, tuple[_Evidence, _Proof]] = {}
         """That which was fetched from last stands last."""
 
-    def note(self, site: str, priority: int, *, has_news: bool) -> None:
-        """Note a fetch."""
-        evidence = self.sites.pop(site, None) or _Evidence()
-        self.sites[site] = evidence
+    def note(self, site: str, priority: int, *, has_news: bool, is_drawn: bool = False) -> None:
+        """Note a fetch.
+
+        :param is_drawn: it was drawn at random from all that waited.
+        """
+        known = self.sites.pop(site, None)
+        evidence, proof = known or (_Evidence(), _Proof())
+        if is_drawn:
+            proof.note(priority, has_news=has_news)
+            if proof.with_news >= _RARE_NEWS:
+                evidence = _Evidence()
+                proof.begin_again()
+        else:
+            evidence.note(priority, has_news=has_news)
+            if has_news:
+                proof.begin_again()
+        self.sites[site] = evidence, proof
         if len(self.sites) > _MAX_SITES:
             del self.sites[next(iter(self.sites))]
-        evidence.note(priority, has_news=has_news)
+
+    def draws(self, site: str, priority: int) -> bool:
+        """Tell whether the next request of *site*, of this *priority*, is to be drawn at random."""
+        proof = self._proof(site, priority)
+        return proof is not None and not proof.holds(priority, self._share)
 
     def is_done(self, site: str, priority: int) -> bool:
         """Tell whether what is left of *site*, of this *priority*, is not worth it."""
-        evidence = self.sites.get(site)
-        return evidence is not None and evidence.enough(priority, self.fetches_needed)
+        proof = self._proof(site, priority)
+        return proof is not None and proof.holds(priority, self._share)
+
+    def _proof(self, site: str, priority: int) -> _Proof | None:
+        """Return the proof, if it is time for it."""
+        known = self.sites.get(site)
+        if known is None:
+            return None
+        evidence, proof = known
+        return proof if evidence.enough(priority, self.fetches_needed) else None
 
 
-def _needed(count: int, share: float) -> int:
-    """Return of how many fetches *count* may have news, for the share to be below *share*."""
-    low, high = count + 1, max(10, int((10 + 5 * count) / share))
+@lru_cache
+def _needed(count: int, share: float, doubt: float) -> int:
+    """Return of how many fetches *count* may have news, for the share to be below *share*.
+
+    :param doubt: how probable that may be where it is not.
+    """
+    low = high = count + 1
+    while at_most(count, high, share) > doubt:
+        high *= 2
     while low < high:
         middle = (low + high) // 2
-        if at_most(count, middle, share) <= 1 - CONFIDENCE:
+        if at_most(count, middle, share) <= doubt:
             high = middle
         else:
             low = middle + 1

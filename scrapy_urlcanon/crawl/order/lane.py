@@ -6,6 +6,7 @@ from collections import Counter, deque
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from math import floor, log2, sqrt
+from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import define
@@ -53,6 +54,8 @@ class Turn(Enum):
     """That which waits longest of those of whose features least is known."""
     SHAPES = auto()
     """That which waits longest of the shape whose turn it is, of all that wait."""
+    DRAWN = auto()
+    """Any of all that wait, drawn at random."""
 
 
 @define
@@ -77,12 +80,32 @@ class _Class:
         """The number of the one that began to wait last."""
         return self.others[-1] if self.others else self.first
 
+    def at(self, place: int) -> int:
+        """Return the number of that at this *place*, as they wait."""
+        return self.others[place - 1] if self.others and place else self.first
+
+    def remove(self, place: int) -> None:
+        """Have that at this *place* wait no more; it is not the last one that waits."""
+        assert self.others  # noqa: S101 - else the class is removed
+        if place:
+            del self.others[place - 1]
+        else:
+            self.first = self.others.popleft()
+
 
 class Room:
-    """Counts the classes of all lanes of a crawl."""
+    """Counts the classes of all lanes of a crawl, and draws for them."""
 
     def __init__(self) -> None:
         self.taken = 0
+        # Two crawls of the same pages go alike. Of each lane it would take 2.5 kB a host.
+        self._random = Random(1)  # noqa: S311
+        self.draw = self._random.random()
+        """From 0 to 1: says which one is drawn next."""
+
+    def draw_again(self) -> None:
+        """Have another one drawn next."""
+        self.draw = self._random.random()
 
 
 class Lane:
@@ -155,15 +178,17 @@ class Lane:
         self._since_rescored += 1
         if self._since_rescored >= max(_RESCORED, len(self._classes) // _SHARE_RESCORED):
             self._rescore()
-        key = self._key(turn)
+        key, place = self._place(turn)
+        if turn is Turn.DRAWN:
+            self._room.draw_again()
         found = self._classes[key]
-        number = found.first
+        number = found.at(place)
         self._size -= 1
         if len(self._tried) > _MAX_CLASSES:
             self._tried.clear()
         self._tried[found.shape] += 1
         if found.others:
-            found.first = found.others.popleft()
+            found.remove(place)
             heappush(self._oldest, (found.first, key))
         else:
             del self._classes[key]
@@ -172,7 +197,8 @@ class Lane:
 
     def peek(self, turn: Turn) -> int:
         """Return the number of the request that :meth:`take` would take."""
-        return self._classes[self._key(turn)].first
+        key, place = self._place(turn)
+        return self._classes[key].at(place)
 
     def state(self) -> State:
         """Return what waits."""
@@ -193,6 +219,17 @@ class Lane:
         found = [number for _, numbers in state.values() for number in numbers]
         self._size = len(found)
         return found
+
+    def _place(self, turn: Turn) -> tuple[bytes, int]:
+        """Return the class of the request whose *turn* it is, and its place in that."""
+        if turn is not Turn.DRAWN:
+            return self._key(turn), 0
+        place = int(self._room.draw * self._size)
+        for key, each in self._classes.items():
+            if place < len(each):
+                return key, place
+            place -= len(each)
+        raise IndexError("none waits")
 
     def _key(self, turn: Turn) -> bytes:
         classes = self._classes

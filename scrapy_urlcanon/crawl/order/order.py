@@ -192,6 +192,8 @@ class Outcome:
     came: float
     """What it is worth, from 0 to 1."""
     has_news: bool = field(kw_only=True)
+    is_drawn: bool = field(kw_only=True)
+    """Whether it was drawn at random, or what redirected to it was."""
 
 
 class Order:
@@ -351,7 +353,9 @@ class Order:
         slot = self._slots.get(taken.slot)
         if slot:
             slot.came(taken.turn, came)
-        self._on_outcome(Outcome(taken, page.news, came, has_news=has_news))
+        first = page.hops[0] if page.hops else taken
+        is_drawn = first.turn is Turn.DRAWN
+        self._on_outcome(Outcome(taken, page.news, came, has_news=has_news, is_drawn=is_drawn))
 
     def _lead(self, page: Fetched) -> float:
         """Return what *page* leads to, from 0 to 1, by what is expected now.

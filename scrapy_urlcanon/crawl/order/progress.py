@@ -139,6 +139,10 @@ class OrderedCrawl:
             retries = 0
         return request.priority - hops * self._of_redirect - retries * self._of_retry
 
+    def draws(self, slot: str, priority: int) -> bool:
+        """Tell whether the next request of *slot*, of this *priority*, is to be drawn at random."""
+        return self._ending is not None and self._ending.draws(slot, priority)
+
     def is_done(self, slot: str, priority: int) -> bool:
         """Tell whether what is left of *slot*, of this *priority*, is not worth its fetches."""
         return self._ending is not None and self._ending.is_done(slot, priority)
@@ -282,7 +286,9 @@ class OrderedCrawl:
         if has_news and taken.linked_by:
             self._kinds.led(self._canonical(taken.linked_by))
         if self._ending:
-            self._ending.note(taken.slot, taken.priority, has_news=has_news)
+            self._ending.note(
+                taken.slot, taken.priority, has_news=has_news, is_drawn=outcome.is_drawn
+            )
         if self._curve.fetches % _EVERY == 0:
             self._warn()
             moment, took = self._saved

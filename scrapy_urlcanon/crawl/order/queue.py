@@ -11,7 +11,7 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
 
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order import index
-from scrapy_urlcanon.crawl.order.lane import Lane, Room
+from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
 from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore, Store
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SiteQueue:
             return None
         priority = max(self._lanes)
         lane = self._lanes[priority]
-        turn = self._order.turn(self._slot)
+        turn = self._turn(priority)
         number, features = lane.take(turn)
         if not lane:
             del self._lanes[priority]
@@ -82,8 +82,12 @@ class SiteQueue:
         """Return the request that :meth:`pop` would return, and leave it there."""
         if not self._size:
             return None
-        turn = self._order.turn(self._slot)
-        return self._store.get(self._lanes[max(self._lanes)].peek(turn))
+        priority = max(self._lanes)
+        return self._store.get(self._lanes[priority].peek(self._turn(priority)))
+
+    def _turn(self, priority: int) -> Turn:
+        is_drawn = self._crawl.draws(self._slot, priority)
+        return Turn.DRAWN if is_drawn else self._order.turn(self._slot)
 
     def close(self) -> list[int]:
         """Return the priorities of what is left."""

@@ -106,7 +106,7 @@ async def test_what_is_left_is_written_a_hundred_at_a_time(crawl, tmp_path, monk
     monkeypatch.setattr(LeftRequests, "add", counting)
     # Else the engine asks again after five seconds, whatever it was told.
     monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", 3_600)
-    links = "".join(f"<a href=/item/{number}>x</a>" for number in range(400))
+    links = "".join(f"<a href=/item/{number}>x</a>" for number in range(500))
     settings = {**STOPPING, "CLOSESPIDER_TIMEOUT": 120}
     result = await crawl(
         lambda request: page(links if request.target == "/" else "nothing"), settings
@@ -115,7 +115,7 @@ async def test_what_is_left_is_written_a_hundred_at_a_time(crawl, tmp_path, monk
     left = urls_in(tmp_path / "urlcanon-left-follow.jsonl")
     assert sum(turns) == len(left) > 300
     assert max(turns) == 100
-    assert sorted([*result.hits, *left]) == sorted(["/", *(f"/item/{n}" for n in range(400))])
+    assert sorted([*result.hits, *left]) == sorted(["/", *(f"/item/{n}" for n in range(500))])
 
 
 @deferred_f_from_coro_f
@@ -362,7 +362,7 @@ async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_pat
     settings = {**STOPPING, **ONE_BY_ONE, **job, "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
     hits = []
     if job:
-        stopped = {**settings, "CLOSESPIDER_PAGECOUNT": 62}
+        stopped = {**settings, "CLOSESPIDER_PAGECOUNT": 156}
         hits += (await crawl(respond, stopped, spider=Prioritizing)).hits
         assert hits[-1].endswith("low")
     start = () if job else (f"{SITE}/",)

@@ -1,0 +1,71 @@
+"""Before a crawl is closed, requests are drawn at random from all that wait."""
+
+import json
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import ONE_BY_ONE, SITE
+from trap_sites import words
+
+from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
+from scrapy_urlcanon.novelty.features import UrlFeatures
+
+SHARE = 0.05
+STOPPING = {**ONE_BY_ONE, "URLCANON_ORDER": "novelty", "URLCANON_STOP": SHARE}
+
+
+def waiting(count):
+    """Return a lane in which so many requests of a few classes wait."""
+    lane = Lane(lambda kinds: [(0.2, 0.2)] * len(kinds), lambda _: 0.5, Room())
+    features = UrlFeatures()
+    for number in range(count):
+        lane.push(number, features.of(f"{SITE}/{'abc'[number % 3]}/{number}"))
+    return lane
+
+
+def test_each_request_is_drawn_once():
+    """In another order than that in which they wait."""
+    lane = waiting(300)
+    drawn = [lane.take(Turn.DRAWN)[0] for _ in range(300)]
+    assert sorted(drawn) == list(range(300))
+    assert not lane
+    # About half of those drawn first are of the half that waits longest: 75, give or take 6.
+    assert 50 < len([number for number in drawn[:150] if number < 150]) < 100
+
+
+def test_what_is_drawn_next_can_be_looked_at():
+    """The queue is asked so, and other requests may be taken before."""
+    lane = waiting(60)
+    for _ in range(20):
+        assert lane.peek(Turn.DRAWN) == lane.peek(Turn.DRAWN) == lane.take(Turn.DRAWN)[0]
+        lane.take(Turn.OLDEST)
+
+
+def test_what_was_not_drawn_keeps_its_place():
+    """The one that waits longest is still the first, and none is lost."""
+    lane = waiting(60)
+    drawn = {lane.take(Turn.DRAWN)[0] for _ in range(30)}
+    left = [lane.take(Turn.OLDEST)[0] for _ in range(30)]
+    assert left == sorted({*range(60)} - drawn)
+
+
+@pytest.mark.parametrize("first", [100, 200, 300])
+@deferred_f_from_coro_f
+async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path, first):
+    """No URL tells it, and it is expected no more; of what is left too little has it."""
+
+    def has_news(number):
+        return number > first and number % 5 == 0
+
+    def respond(request):
+        number = int(request.target[1:] or 0)
+        if number:
+            return page(words(request.target, 60) if has_news(number) else "nothing")
+        return page("".join(f"<a href=/{n}>x</a>" for n in range(1, 601)))
+
+    await crawl(respond, STOPPING)
+    path = tmp_path / "urlcanon-left-follow.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    left = [int(json.loads(line)["url"].rpartition("/")[2]) for line in lines]
+    assert sum(map(has_news, left)) <= SHARE * len(left)
