@@ -122,6 +122,8 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 	$(BIN)/python -m benchmarks.learn
 	$(BIN)/python -m benchmarks.learn.unseen --false --classes \
 		--json benchmarks/results/learn-unseen.json
+	$(BIN)/python -m benchmarks.learn.unseen --cut-short --most 7000 \
+		--json benchmarks/results/learn-cut-short.json
 	$(BIN)/python -m benchmarks.learn.unseen --thresholds --most 7000 \
 		--json benchmarks/results/learn-thresholds.json
 	$(BIN)/python -m benchmarks.learn.control

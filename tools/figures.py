@@ -86,6 +86,8 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield LEARNED, head, methods(results("learn")["methods"])
     head = ("sites", "halves of", "rules", *UNSEEN_COLUMNS)
     yield LEARNED, head, unseen(results("learn-unseen"))
+    head = ("sites", "learned from a", "rules", *UNSEEN_COLUMNS)
+    yield LEARNED, head, cut_short(results("learn-cut-short"))
     head = ("sites", "halves of", "thresholds", *UNSEEN_COLUMNS)
     yield LEARNED, head, thresholds(results("learn-thresholds"))
     head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges", "rules")
@@ -225,6 +227,13 @@ def unseen(runs: Iterable[Any]) -> Iterator[Row]:
         for (group, names), variant in product(groups.items(), VARIANTS):
             counts = [sites[name][variant] for name in names]
             yield group, f"{run['split']}s".replace("url", "URL"), variant, *judged(counts)
+
+
+def cut_short(runs: Iterable[Any]) -> Iterator[Row]:
+    """Yield what is found on real sites of which a crawl saw the first part, or little."""
+    for run, variant in product(runs, VARIANTS[:2]):
+        counts = [of_site[variant] for of_site in run["sites"].values()]
+        yield str(len(counts)), run["split"], variant, *judged(counts)
 
 
 def thresholds(runs: Iterable[Any]) -> Iterator[Row]:

@@ -1,10 +1,11 @@
 """Judge what is learned with the measures of ``score.py``, on all corpora that are there.
 
 ``python -m benchmarks.learn.unseen [--sites NAME,...] [--folds 0,1,2] [--most ROWS] [--false]
-[--classes] [--thresholds] [--json FILE]``.
+[--classes] [--thresholds] [--cut-short] [--json FILE]``.
 
 By halves of the URLs it is a crawl that saw half of each site; by halves of the pages, all URLs of
-a page on one side, it is one whose rules are used on other pages.
+a page on one side, it is one whose rules are used on other pages. With ``--cut-short`` it is one
+that has seen the first part of a site, by several orders, or little of it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.learn.corpus import PATH
+from benchmarks.learn.cut_short import CRAWLS
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
@@ -81,7 +83,11 @@ class Judged:
         self._score, self._rows = score, rows
         options = Namespace(**OPTIONS, split=split)
         self._full, _ = score.truth(rows, options)
-        self._part = score.halves(rows, options)
+        if split in CRAWLS:
+            first = CRAWLS[split]({row["url"] for row in rows})
+            self._part = lambda _site, _host, url: int(url not in first)
+        else:
+            self._part = score.halves(rows, options)
         mine = [row for row in rows if self._part(site, "", row["url"]) == 0]
         self.learned = learn(
             (Observation.from_fields(row) for row in mine),
@@ -309,6 +315,9 @@ def main() -> int:
     parser.add_argument(
         "--thresholds", action="store_true", help="choose them without the site that is judged"
     )
+    parser.add_argument(
+        "--cut-short", action="store_true", help="learn from what a crawl saw that was cut short"
+    )
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     parser.add_argument("--false", action="store_true", help="list each false merge with its pair")
     options = parser.parse_args()
@@ -336,13 +345,10 @@ def main() -> int:
             and folds[site] in options.folds.split(",")
             and (options.sites is None or site in options.sites.split(","))
         }
-        for split in ("url", "page"):
-            print(f"\n{corpus}, {len(chosen)} sites, by halves of the {split}s")
-            found = (
-                choose(score, chosen, split)
-                if options.thresholds
-                else show(score, chosen, split, options)
-            )
+        for split in CRAWLS if options.cut_short else ("url", "page"):
+            part = f"from a {split}" if options.cut_short else f"by halves of the {split}s"
+            print(f"\n{corpus}, {len(chosen)} sites, {part}")
+            found = (choose if options.thresholds else show)(score, chosen, split, options)
             fold_of = {site: int(folds[site]) for site in chosen}
             results.append({"corpus": corpus, "folds": fold_of, **found})
     if options.json:
