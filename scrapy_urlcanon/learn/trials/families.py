@@ -50,6 +50,10 @@ _OTHER_PAGES = 0.5
 #: How probable it must be that a value is missing where others are the default.
 _MAX_CHANCE = 0.05
 
+#: The same that a word is wrong more often than others. What says so is left out of what speaks
+#: against these, and to lose a page is the worse one of the two errors.
+_BEYOND_DOUBT = 0.001
+
 #: Words in one place that are compared with each other.
 MAX_WORDS = 12
 
@@ -325,6 +329,7 @@ def siblings(
         records = {word: _record(groups, part) for word, part in parts.items()}
         alike = {word: record for word, record in records.items() if _may_be_alike(record)}
         word = own.pop() if len(own) == 1 else None
+        alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, alike.values())}
         if word in alike and len(alike) > 1:
             mine = alike[word]
             pooled = Record(*map(sum, zip(*alike.values(), strict=True)))
@@ -396,6 +401,17 @@ def _may_be_alike(record: Record) -> bool:
     of the others.
     """
     return record.pages > 0 and lower_bound(record.lost, record.pages) < _OTHER_PAGES
+
+
+def _is_worse(record: Record, alike: Collection[Record]) -> bool:
+    """Tell whether a word is wrong more often than all that are alike, and that beyond doubt.
+
+    What makes a difference with one word says nothing of the others (Fisher's exact test, once for
+    each word).
+    """
+    pages, lost = map(sum, zip(*alike, strict=True))
+    fewer = at_most_drawn(record.lost - 1, record.pages + record.lost, lost, pages + lost)
+    return record.lost > 0 and (1.0 - fewer) * len(alike) <= _BEYOND_DOUBT
 
 
 def _record(groups: Groups, changes: dict[Location, Location]) -> Record:

@@ -1,0 +1,19 @@
+"""What the other words and values in one place say of a rule about one of them."""
+
+from observed import rules, see
+
+PLACES = ["bonn", "oslo", "rome", "lyon"]
+
+
+def test_word_that_makes_a_difference_says_nothing_of_the_others():
+    """A job has one address for each place, and of one place some are other jobs.
+
+    That all that differs has this word is no chance: the others are no luckiest parts.
+    """
+    jobs = [see(f"/job/{i}", f"job {i}") for i in range(120)]
+    there = [see(f"/{PLACES[i % 4]}/job-{i}", f"job {i}") for i in range(120) if i % 4 < 3]
+    there += [
+        see(f"/lyon/job-{i}", f"job {i}" if i % 3 else f"job {i} in Lyon") for i in range(3, 120, 4)
+    ]
+    found = {f"/{place}/job-{{c:digits}}" for place in PLACES[:3]}
+    assert {one for one, _ in rules([*jobs, *there])["shop.example"]["rewrite_path"]} == found
