@@ -16,6 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.pages.common_contents import CommonContents
+from scrapy_urlcanon.pages.moving_lines import MovingLines, moving_lines, own_of
 from scrapy_urlcanon.pages.noise import Noise, hide_what_differs
 from scrapy_urlcanon.pages.same_page import UNBOUNDED, LineKey, PageDigest, same_page, sampled_lines
 from scrapy_urlcanon.pages.shown import echoes, without
@@ -31,6 +32,7 @@ _RECOGNISED = 0.35
 MOST_FETCHES = 3
 """How often each URL is fetched at most: where no more is a page's own than what comes and goes,
 and where what comes is not the page, as from a server that now and then asks who is there."""
+_TWO_VISITS = 2
 _ECHOING_LINES = 8
 """Of how many lines a page has to be for a part of its URL in one of them to be an echo, not its
 content; its whole URL always is."""
@@ -137,6 +139,8 @@ class Comparison:
         """Whether the variant is nearly what the kept page is, but may embed something else."""
         self._came = 0
         """How many lines without a number one fetch of a URL had and another one not, at most."""
+        self._moving: MovingLines | None = None
+        """What told the two pages apart, where nothing else did."""
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
         """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
@@ -230,6 +234,10 @@ class Comparison:
 
         :param other: the verdict that they are two.
         """
+        if self._moving:
+            sides = zip((Side.VARIANT, Side.KEPT), self._moving, strict=True)
+            found = [side for side, lines in sides if 2 * len(own_of(lines, [shown])) < len(lines)]
+            return found[0] if len(found) == 1 else None
         if shown.has(other.own):
             return Side.VARIANT
         # A third page may differ from the kept one in numbers alone, as those of products do.
@@ -250,6 +258,9 @@ class Comparison:
             return self._judge_changed(variant)
         is_same = same_page(self.reference, variant.digest)
         if is_same or self._noise.explains(self.reference, variant.digest, self._changed):
+            moving = None if is_same else self._judge_what_moves()
+            if moving:
+                return moving
             self._is_near = self._may_embed_others(variant)
             if not self._is_near:
                 return Judgement(Verdict.SAME)
@@ -283,11 +294,7 @@ class Comparison:
     def _judge_with_control(self, variant: Shown) -> Judgement | Side:
         own = self._own()
         if not own:
-            is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNISED
-            reason = "" if is_like_it else "it shows nothing of its own"
-            if self.is_of_files or hide_what_differs(self.reference, variant.digest):
-                reason = NO_TEXT
-            return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
+            return self._judge_what_moves() or self._judge_alike(variant)
         is_like_it = any(same_page(kept.digest, variant.digest) for kept in self._kept)
         if (self._is_near or is_like_it) and not self._embeds_others(variant, own):
             return Judgement(Verdict.SAME)
@@ -303,6 +310,14 @@ class Comparison:
             if len(self._variants) < self._visits:
                 return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
         return self._judge_two(variant, own)
+
+    def _judge_alike(self, variant: Shown) -> Judgement:
+        """Return what is to be said of a variant that shows nothing of its own."""
+        is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNISED
+        reason = "" if is_like_it else "it shows nothing of its own"
+        if self.is_of_files or hide_what_differs(self.reference, variant.digest):
+            reason = NO_TEXT
+        return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
 
     def _judge_two(self, variant: Shown, own: frozenset[LineKey]) -> Judgement:
         """Return what is to be said of pages that differ by more than noise."""
@@ -322,6 +337,39 @@ class Comparison:
             some_of(text for line, text in texts.items() if line in lacking),
             own,
             lacking,
+        )
+
+    def _judge_what_moves(self) -> Judgement | Side | None:
+        """Return what lines say that are others in part at each visit; None if nothing.
+
+        Of two pages each has such lines of its own, and more in them than both have in others. One
+        page alone may say so how it was reached.
+        """
+        if len(self._variants) < _TWO_VISITS or not self._kept or self._is_changed:
+            return None
+        mine = own_of(moving_lines(*self._variants[-2:]), self._kept)
+        if not mine:
+            return None
+        if len(self._kept) < _TWO_VISITS:
+            return Side.KEPT
+        theirs = own_of(moving_lines(*self._kept[-2:]), self._variants)
+        texts = self._kept[-1].texts
+        # Of lines with a number it is not known whether other pages have them.
+        plain = (line for line in self._variants[-1].texts if line in texts and line[0] == line[1])
+        shared = self._alone(plain)
+        moving = MovingLines(mine, theirs)
+        if not moving.is_most(map(texts.__getitem__, shared)):
+            return None
+        if len(self._variants) < MOST_FETCHES:
+            return Side.VARIANT
+        self._moving = moving
+        return Judgement(
+            Verdict.ANOTHER,
+            "",
+            some_of(line.text for line in mine),
+            some_of(line.text for line in theirs),
+            frozenset(line.key for line in mine),
+            frozenset(line.key for line in theirs),
         )
 
     def _embeds_others(self, variant: Shown, own: frozenset[LineKey]) -> bool:

@@ -340,3 +340,39 @@ def test_what_the_page_shows_now_and_then_is_not_named_as_what_the_variant_lacks
     assert result.verdict is Verdict.ANOTHER
     assert result.only_kept[0] == "A cat"
     assert all("cat" in text for text in result.only_kept)
+
+
+def moving(begins, ends):
+    """Return what shows a line with another word in its middle at each visit."""
+    return lambda visit: shown(f"{begins} at visit{visit}x today {ends}")
+
+
+def test_lines_that_move_in_part_tell_pages_apart():
+    """Each page has most of such a line at each visit, and the other one never."""
+    cats = moving("All about cats and how they live", "with pictures of many kinds")
+    dogs = moving("Why anyone keeps dogs in town", "and other questions of our readers")
+    noise = Noise()
+    for page in ("of birds", "of fish"):
+        noise.saw(page, shown(page).lines)
+    result, fetched = verdict_of(cats, dogs, noise)
+    sides = [Side.VARIANT, Side.KEPT, Side.VARIANT, Side.KEPT, Side.VARIANT]
+    assert (result.verdict, fetched) == (Verdict.ANOTHER, sides)
+    assert result.only_variant[0].startswith("Why anyone keeps dogs")
+
+
+def test_line_that_moves_in_part_on_one_page_alone_tells_nothing():
+    """It may say how the page was reached."""
+    greeting = moving("Welcome back dear reader from our partner", "we hope that all is well")
+    result, _ = verdict_of(lambda visit: shown(f"Online: {visit}"), greeting)
+    assert result.verdict is Verdict.SAME
+
+
+def test_lines_that_move_in_part_are_less_than_what_pages_share():
+    """So one of several texts that take turns may differ as well."""
+    text = "<p>".join(f"The {n * 'very '}long text of the one page that both are" for n in range(9))
+    one, other = "Buy the best of shoes in", "Never again pay for what"
+    result, _ = verdict_of(
+        lambda visit: shown(f"{text}<p>{one} town{visit}x this week"),
+        lambda visit: shown(f"{text}<p>{other} name{visit}x you have"),
+    )
+    assert result.verdict is Verdict.SAME
