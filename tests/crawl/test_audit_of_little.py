@@ -230,6 +230,20 @@ async def test_what_is_no_text_of_a_page_tells_no_wrong_rule(crawl, own):
     assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0
 
 
+@deferred_f_from_coro_f
+async def test_text_that_pages_leave_out_now_and_then_tells_no_wrong_rule(crawl):
+    """As the docs say: it comes and goes, as advertisements do."""
+    urls = [f"/p?id={n}" for n in range(12)]
+
+    def answer(request, count):
+        random = Random(request.query)
+        lines = "".join(f"<p>{' '.join(random.choices(NAMES, k=9))}" for _ in range(4))
+        return page(f"<title>Shoes</title>{frame(9)}{lines if count % 3 else '<p>Come again'}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0
+
+
 ONE_LINE = {
     "a word within each line": lambda words, now: "<p>".join(
         f"{' '.join(words[n : n + 3])} {Random(now + bytes([n])).randbytes(3).hex()} {words[n + 3]}"
