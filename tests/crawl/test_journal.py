@@ -280,7 +280,7 @@ async def test_second_process_leaves_a_job_that_runs_alone(crawl):
     queue.mkdir(parents=True)
     running = Journal(FILE)
     running.open()
-    with pytest.raises(ConfigurationError, match="JOBDIR: job is in use by another process"):
+    with pytest.raises(ConfigurationError, match="JOBDIR: job is in use by another crawl"):
         await crawl(site(PAGES), JOB)
     assert queue.exists()
     running.close()

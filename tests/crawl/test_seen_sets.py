@@ -301,7 +301,7 @@ def test_two_processes_with_one_store(kind, tmp_path):
     """The second one is told so, and changes nothing."""
     seen = make(kind, tmp_path)
     seen.add(fingerprint(1))
-    with pytest.raises(ConfigurationError, match="in use by another process"):
+    with pytest.raises(ConfigurationError, match="in use by another crawl"):
         make(kind, tmp_path)
     seen.add(fingerprint(2))
     seen.close()

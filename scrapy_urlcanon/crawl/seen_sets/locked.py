@@ -1,4 +1,4 @@
-"""Keeps two processes from writing to one file."""
+"""Keeps two crawls from writing to one file."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ except ImportError:  # pragma: no cover - Windows
 
 
 def in_use(path: Path, setting: str) -> ConfigurationError:
-    """Return the error that says that another process has the file at *path*."""
-    message = f"{path} is in use by another process: each needs one of its own"
+    """Return the error that says that another crawl, of any process, has the file at *path*."""
+    message = f"{path} is in use by another crawl, perhaps of this process: each needs its own"
     return ConfigurationError([Problem(setting, message)])
 
 
@@ -28,7 +28,7 @@ def lock(file: IO[bytes], path: Path, setting: str) -> None:
 
     :param path: of what is not to be shared.
     :param setting: that names it.
-    :raises ConfigurationError: if another process has it.
+    :raises ConfigurationError: if another crawl has it.
     """
     if fcntl is None:  # pragma: no cover - Windows
         return
