@@ -381,3 +381,26 @@ def test_last_part_of_a_thing_says_nothing_of_those_before_it(parts):
     seen = [see(f"/r/{n}/diff/{part}/", f"diff {n}") for n in range(60) for part in parts]
     seen += [see(slug(n), f"diff {n}") for n in range(60)]
     assert ("/r/{a:digits}/diff/{b:digits}/" in skipped(seen)) == (len(parts) > 1)
+
+
+@pytest.mark.parametrize("step", [3, 10])
+def test_page_that_another_class_should_show_and_does_not_was_missed_by_no_crawl(step):
+    """Nothing in ``/article/7`` tells its author, but ``/user/3/article/7`` tells which it is."""
+    own = {i for i in range(200) if i % step == 0}
+    seen = [see(f"/article/{i}", f"article {i}") for i in range(200)]
+    for i in range(200):
+        text = f"own words {i}" if i in own else f"article {i}"
+        seen.append(see(f"/user/{i * i % 7}/article/{i}", text))
+    assert skipped(seen) == []
+
+
+def test_last_part_of_a_topic_is_not_where_its_first_one_is():
+    """Both lead back to the same URL: that one of them shows another page says nothing."""
+    draw, seen = Random(3), []
+    for topic in range(200):
+        last = topic % 3
+        parts = [(f"/t{topic}/{part}", part) for part in range(last + 1)]
+        for url, part in [*parts, (f"/t{topic}/last", last), (f"/t{topic}/new", last)]:
+            if draw.random() < 0.95:
+                seen.append(see(url, f"part {part} of {topic}"))
+    assert sorted(skipped(seen)) == ["/t{a:digits}/last", "/t{a:digits}/new"]

@@ -22,7 +22,7 @@ from scrapy_urlcanon.learn.classes.coverage import (
     largest,
     may_have_changed,
 )
-from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
+from scrapy_urlcanon.learn.classes.displaced import shown_in_place
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.look import (
     DECLARES_UNSEEN,
@@ -434,27 +434,20 @@ class _Skips:
     def _displaced(self, found: SkipClass, look: Look) -> int:
         """Return how many pages of a class are not where most of it has its other URL.
 
-        Where that is told from the URL, as the same without a parameter, and was seen to be another
-        page, it is no URL that the crawl has missed; unless one in five of such pages is found at
-        some other place, as posts are that stand on a later part of a topic.
+        Where that is told from the URL, or the URL from that, and was seen to be another page, it
+        is no URL that the crawl has missed; unless one in five of such pages is found at some other
+        place, as posts are that stand on a later part of a topic.
         """
         untold = look.others.keys() - look.told
         if all(look.others[page] for page in untold):
             return 0
-        pages = ((found.pages[page], others) for page, others in self._others(found) if others)
-        way = way_of_most(pages)
-        if way is None:
-            return 0
+        pages = [(found.pages[page], others) for page, others in self._others(found) if others]
+        beside = (one for one in self._classes if one is not found)
+        shown = shown_in_place(pages, beside, self._groups)
         alone = elsewhere = 0
         for page in untold:
-            urls = {follow(way, one) for one in found.pages[page]}
-            there = {
-                shown
-                for url in urls
-                if url in self._groups.pages
-                for shown in self._groups.pages_of(url)
-            } - {NO_EVIDENCE}
-            if there and page not in there:
+            there = set[int]().union(*map(shown, found.pages[page]))
+            if there - {page}:
                 alone += not look.others[page]
                 elsewhere += look.others[page] > 0
         return alone if alone > _MAX_CLAIMED * elsewhere else 0
