@@ -134,10 +134,15 @@ class _Proof:
 
     def holds(self, priority: int, share: float) -> bool:
         drawn = max(self.draws.get(priority, 0), len(self.draws))
-        # 1/2 + 1/6 + 1/12 and so on is 1: that is how wrong all attempts together may be. In each
-        # it is asked whether there are enough draws for no news, for one and for two.
-        doubt = (1 - CONFIDENCE) / (self.attempt * (self.attempt + 1) * _RARE_NEWS)
+        # 1/2 + 1/6 + 1/12 and so on is 1: all attempts together may be as wrong as that, and so may
+        # in each all counts of news together, for each of which it is asked once.
+        doubt = (1 - CONFIDENCE) * _part(self.attempt) * _part(self.with_news + 1)
         return drawn >= _needed(self.with_news, share, doubt)
+
+    def fails(self, share: float) -> bool:
+        """Tell whether more of the draws have news than would be few enough."""
+        drawn = sum(self.draws.values())
+        return self.with_news >= _RARE_NEWS and self.with_news > share * drawn
 
 
 class Ending:
@@ -147,10 +152,11 @@ class Ending:
     even of these too few have news, fewer of the rest are expected to have, but what is expected
     may be wrong: the crawl has learned nothing of what it has not met. So that only says when it is
     time for the proof: requests are drawn at random from all that wait, until these say that too
-    few of them have news, or three of the draws do. Then what was known before is no evidence any
-    more. Both bounds are those of Clopper and Pearson (1934). The first is that of one look, for
-    the fetches since the last, second last or third last page with news. The second is shared
-    among all attempts, so that one which begins again for ever is wrong in one of twenty crawls.
+    few of them have news, or three draws and a larger share than is asked for do. Then what was
+    known before is no evidence any more. Both bounds are those of Clopper and Pearson (1934). The
+    first is that of one look, for the fetches since the last, second last or third last page with
+    news. The second is shared among all looks of all attempts, so that one which begins again for
+    ever is wrong in one of twenty crawls.
 
     Nothing of that holds for requests of another priority, which were never compared with these: so
     each ends for itself, and news of any of them has all begin again. But where a spider gives each
@@ -169,7 +175,7 @@ class Ending:
     ...     ending.note("a.example", 0, has_news=False, is_drawn=True)
     ...     draws += 1
     >>> draws
-    477
+    437
 
     :param share: of the fetches, above 0.
     """
@@ -190,7 +196,7 @@ class Ending:
         evidence, proof = known or (_Evidence(), _Proof())
         if is_drawn:
             proof.note(priority, has_news=has_news)
-            if proof.with_news >= _RARE_NEWS:
+            if proof.fails(self._share):
                 evidence = _Evidence()
                 proof.begin_again()
         else:
@@ -218,6 +224,11 @@ class Ending:
             return None
         evidence, proof = known
         return proof if evidence.enough(priority, self.fetches_needed) else None
+
+
+def _part(number: int) -> float:
+    """Return the *number*-th part of one: a half, a sixth, a twelfth and so on."""
+    return 1 / (number * (number + 1))
 
 
 @lru_cache

@@ -150,7 +150,7 @@ def linked_by(urls):
 
 
 # By then the trap has ended, even where it took the longest time that it may: 124 of its pages
-# where two of the first ones passed for news, and 94 more that are drawn at random.
+# where two of the first ones passed for news, and 86 more that are drawn at random.
 @pytest.mark.parametrize("at", [260, pytest.param(280, marks=pytest.mark.long)])
 def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, at):
     """What nothing was expected of is fetched or in the file, not both, and there once."""
