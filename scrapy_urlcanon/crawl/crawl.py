@@ -360,9 +360,9 @@ class Crawl:
         if self.job:
             self.job.resume()
         warn_of_another(self._crawler)
-        doubts = (*self.settings.without_effect(), *self.settings.configuration.doubts())
-        for doubt in doubts if self.is_run else ():
-            logger.warning("%s", doubt, extra={"spider": self._crawler.spider})
+        if self.is_run:
+            for doubt in (*self.settings.without_effect(), *self.settings.configuration.doubts()):
+                logger.warning("%s", doubt, extra={"spider": self._crawler.spider})
 
     # Who hears of what, in this order.
 

@@ -200,8 +200,7 @@ def unpack(data: bytes) -> Lines:
     if not isinstance(data, bytes):
         raise ValueError(f"expected bytes, got {type(data).__name__}")  # noqa: TRY004
     try:
-        (count,) = struct.unpack_from("<H", data)
-        (others,) = struct.unpack_from("<H", data, 2)
+        count, others = struct.unpack_from("<HH", data)
         columns = unpacked_lines(data[4:], count ^ _PACKED, others, _BYTES)
     except struct.error as error:
         raise ValueError(str(error)) from None
