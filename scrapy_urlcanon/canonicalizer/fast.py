@@ -13,10 +13,10 @@ truth, and a differential test holds the two together.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.fast_policy import FastPolicy, Prefix
-from scrapy_urlcanon.canonicalizer.inner_loops import encode_query, is_under, plain_host, read
+from scrapy_urlcanon.canonicalizer.inner_loops import encode_query, plain_host, read
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CACHED_PREFIXES = 10_000
 _CACHED_POLICIES = 2_000
+_LEFT_TO_REFERENCE: Prefix = (None, None, False, None)
 
 
 class Joint(NamedTuple):
@@ -58,17 +59,18 @@ class FastPath:
     """Canonicalizes the plain URLs under the rules that it supports."""
 
     def __init__(self, policies: Policies) -> None:
-        self._policies = policies
-        self._prefixes: dict[str, Prefix | None] = {}
+        self._prefixes: dict[str, Prefix] = {}
         self._fast_policy = lru_cache(_CACHED_POLICIES)(FastPolicy)
-        self._of_others = lru_cache(1)(self._find_others)
+        self.use(policies)
 
     def use(self, policies: Policies) -> None:
         """Canonicalize under *policies* from now on, which may be those of before, changed."""
         self._policies = policies
         self._prefixes.clear()
         self._fast_policy.cache_clear()
-        self._of_others.cache_clear()
+        self._others: tuple[FastPolicy, set[str]] | Literal[False] | None = None
+        """What holds for the hosts without rules of their own, and what others end in. None before
+        the first host; False where more than that is to be asked of each of them."""
 
     def canonical(self, url: str) -> str | None:
         """Return the canonical form of *url*, or None to leave it to the reference.
@@ -85,14 +87,12 @@ class FastPath:
             text, path, query, is_spelled_so = plain
         prefix = self._prefixes.get(text)
         if prefix is None:
-            prefix = None if text in self._prefixes else self._learn(text)
-            if prefix is None:
-                return None
+            prefix = self._learn(text)
+        policy, before, keeps_paths, settle = prefix
         if path is None:
-            if prefix.keeps_paths:
+            if keeps_paths:
                 return url
             path = url[len(text) :]
-        policy, before, _, settle = prefix
         if policy is None:
             return settle and settle(url, len(text), path, query)
         if (not policy.drops_fragment and "#" in url) or (
@@ -151,22 +151,23 @@ class FastPath:
             return None
         return str(canonical)
 
-    def _find_others(self) -> tuple[FastPolicy | None, set[str]]:
-        """Return the policy of the hosts without rules of their own, and what others end in.
-
-        No policy where more than that is to be asked of each of these hosts.
-        """
+    def _find_others(self) -> tuple[FastPolicy, set[str]] | Literal[False]:
         ends = self._policies.ends
         only = self._policies.of_others().only
         if ends is None or only is None:
-            return None, set()
+            return False
         policy = self._fast_policy(only)
-        is_usual = policy.is_supported and policy.is_plain and policy.settles_authority_at_once
-        return policy if is_usual else None, ends
+        return policy.is_supported and policy.is_plain and (policy, ends)
 
-    def _learn(self, text: str) -> Prefix | None:
+    def _learn(self, text: str) -> Prefix:
         """Return what is to be known of the prefix *text*, and remember it."""
-        prefix = self._parse(text)
+        others = self._others
+        if others is None:
+            others = self._others = self._find_others()
+        # What becomes of the host has its last two labels, and so no rules of its own either.
+        prefix = others[0].plain_prefix(text, others[1]) if others else None
+        if prefix is None:
+            prefix = self._parse(text) or _LEFT_TO_REFERENCE
         if len(self._prefixes) >= _CACHED_PREFIXES:
             self._prefixes.clear()
         self._prefixes[text] = prefix
@@ -174,10 +175,6 @@ class FastPath:
 
     def _parse(self, text: str) -> Prefix | None:
         plain = plain_host(text)
-        others, ends = self._of_others()
-        if plain and others and not is_under(plain, ends):
-            # What the host becomes has its last two labels, and so no rules of its own either.
-            return others.plain_prefix(text, plain)
         base = None if plain or "?" in text or "#" in text else _base(text)
         host = plain or (base and base.host)
         if host is None:
@@ -187,17 +184,17 @@ class FastPath:
         if policy:
             if not policy.is_supported or (policy.as_scrapy and plain is None):
                 return None
-            if plain and policy.is_plain and policy.settles_authority_at_once:
+            prefix = policy.plain_prefix(text, set()) if policy.is_plain else None
+            if prefix:
                 # As below, without a URL.
-                prefix = policy.plain_prefix(text, plain)
-                other_host = (prefix.canonical or text).partition("://")[2]
+                other_host = (prefix[1] or text).partition("://")[2]
                 if other_host != host and self._policies.for_host(other_host).only is not only:
                     return None
                 return prefix
         if base is None:
             base = made_of((text.partition(":")[0], None, host, None, "/", None, None))
         if policy is None:
-            return Prefix(None, None, keeps_paths=False, settle=partial(self._conditional, base))
+            return None, None, False, partial(self._conditional, base)
         canonical = policy.authority(base)
         if canonical is None or (
             canonical.host != host and self._policies.for_host(canonical.host).only is not only
@@ -208,7 +205,7 @@ class FastPath:
         before = str(canonical)[: -len(canonical.path)]
         if not policy.is_plain:
             joint = Joint(policy, before, canonical.path[:-1])
-            return Prefix(None, None, keeps_paths=False, settle=joint.settle)
+            return None, None, False, joint.settle
         return policy.prefix(text, before)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.inner_loops import (
     are_filled,
     are_named,
+    canonical_prefix,
     encode_path,
     encode_query,
     sort_query,
     trimmed_path,
 )
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.registrable_domain import suffix_names
 from scrapy_urlcanon.canonicalizer.rules.authority import (
     Port,
     Scheme,
@@ -41,7 +42,8 @@ from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
+    from typing import TypeAlias
 
     from scrapy_urlcanon.canonicalizer.policy import Policy
 
@@ -72,11 +74,13 @@ class FastPolicy:
             for rule in rules
             if rule.component == "authority" or isinstance(rule, SubdomainToPath)
         ]
-        self.settles_authority_at_once = all(
+        www = next((rule.value for rule in rules if isinstance(rule, Www)), None)
+        self._settles_authority_at_once = www != "add" and all(
             isinstance(rule, _SETTLING_AUTHORITY) for rule in self.authority_rules
         )
         self._before_host = next((f"{r.value}://" for r in rules if isinstance(r, Scheme)), "")
-        self._www = next((rule for rule in rules if isinstance(rule, Www)), None)
+        self._suffix_names = suffix_names() if www else None
+        self._strips_numbered = www == "strip"
         self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
         self.drops_fragment = any(
@@ -102,9 +106,8 @@ class FastPolicy:
         self.is_supported = all(
             isinstance(rule, _KNOWN) or rule.component == "authority" for rule in rules
         ) and (self.is_plain or not policy.as_scrapy)
-        self.unchanged_prefix = Prefix(self, None, not self.path_rules)
-        """For all prefixes that are canonical: nearly all are, so none has one of its own."""
-        self._spares_last = any(rule.spares_last for rule in self.parameter_rules)
+        # Nearly all prefixes are canonical, so none of these has one of its own.
+        self._unchanged_prefix: Prefix = (self, None, not self.path_rules, None)
         self._sort = None
         if any(isinstance(rule, SortQuery) for rule in rules):
             self._sort = sort_pairs if policy.as_scrapy else sort_query
@@ -142,7 +145,7 @@ class FastPolicy:
     def _spares(self, names: list[str]) -> bool:
         """Tell whether the parameters with *names*, all dropped, may be left where none stays."""
         dropped = self._rules_for_value
-        return self._spares_last and not all(
+        return any(rule.spares_last for rule in self.parameter_rules) and not all(
             name and dropped.get(name, ()) is None for name in names
         )
 
@@ -255,21 +258,23 @@ class FastPolicy:
     def prefix(self, text: str, canonical: str) -> Prefix:
         """Return what is to be known of the prefix *text*, in whose place *canonical* stands."""
         if canonical == text:
-            return self.unchanged_prefix
-        return Prefix(self, canonical, keeps_paths=False)
+            return self._unchanged_prefix
+        return self, canonical, False, None
 
-    def plain_prefix(self, text: str, host: str) -> Prefix:
-        """Return what is to be known of the prefix *text*, a scheme and the *host* alone.
+    def plain_prefix(self, text: str, ends: set[str]) -> Prefix | None:
+        """Return what is to be known of the prefix *text*, a scheme and a plain host.
 
-        It is for policies that settle this at once. The last two labels of the host stay.
+        None is for any other one, for a host under one of *ends*, and where this policy does not
+        settle it at once. The last two labels of the host stay.
         """
-        if not self._before_host and not self._www:
-            return self.unchanged_prefix
-        before = self._before_host or text[: -len(host)]
-        canonical = before + (self._www.host(host) if self._www else host)
-        if canonical == text:
-            return self.unchanged_prefix
-        return _prefix_of((self, canonical, False, None))
+        if not self._settles_authority_at_once:
+            return None
+        canonical = canonical_prefix(
+            text, ends, self._before_host, self._suffix_names, self._strips_numbered
+        )
+        if canonical is None:
+            return None
+        return self._unchanged_prefix if canonical is text else (self, canonical, False, None)
 
     def authority(self, url: Url) -> Url | None:
         """Return what the rules make of what stands before the path of *url*."""
@@ -277,28 +282,20 @@ class FastPolicy:
             changed = url
             for rule in self.authority_rules:
                 changed = rule.apply(changed)
-            if self.settles_authority_at_once or changed == url:
+            if self._settles_authority_at_once or changed == url:
                 return changed
             url = changed
         return None
 
 
-class Prefix(NamedTuple):
-    """What stands before the path, for all URLs in which the same does."""
-
-    policy: FastPolicy | None
-    """None where there is :attr:`settle`."""
-    canonical: str | None
-    """What stands there in the canonical URLs; None where that is the same."""
-    keeps_paths: bool
-    """Whether URLs with a plain path and nothing else are canonical."""
-    settle: Callable[[str, int, str, str], str | None] | None = None
-    """Canonicalizes a URL, given where its path begins, path and query: where these select the
-    policy, and where it takes them together."""
-
-
-_prefix_of: Callable[[Iterable[object]], Prefix] = partial(tuple.__new__, Prefix)
-"""Returns the prefix of fields in their order, in less time than the class takes."""
+Settle: TypeAlias = "Callable[[str, int, str, str], str | None]"
+"""Canonicalizes a URL, given where its path begins, path and query."""
+# Each host has one, and a class takes seven times as long to make.
+Prefix: TypeAlias = "tuple[FastPolicy | None, str | None, bool, Settle | None]"
+"""What is to be known of what stands before the path: the policy; what stands there in the
+canonical URLs, None where that is the same; whether URLs with a plain path and nothing else are
+canonical; and, instead of a policy, what settles path and query where these select it, or where
+it takes them together."""
 
 
 def _trimmed_indexes(rules: list[PathRule]) -> frozenset[str] | None:

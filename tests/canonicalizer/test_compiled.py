@@ -113,6 +113,10 @@ def test_labels_of_hosts_are_read_as_in_python(host):
         for numbered in (True, False):
             stripped = in_python.without_www(host, NAMES, numbered=numbered)
             assert compiled.without_www(each, NAMES, numbered=numbered) == stripped
+        for prefix in (f"http://{each}", f"https://{each}", each):
+            for rules in (("", None, False), ("https://", NAMES, False), ("", NAMES, True)):
+                canonical = in_python.canonical_prefix(str(prefix), ends, *rules)
+                assert compiled.canonical_prefix(prefix, ends, *rules) == canonical
 
 
 @given(

@@ -12,6 +12,7 @@ else:
 
 are_filled = loops.are_filled
 are_named = loops.are_named
+canonical_prefix = loops.canonical_prefix
 # In Python these two are those of ``percent_encoding``.
 encode_path = loops.encode_path  # type: ignore[attr-defined]
 encode_query = loops.encode_query  # type: ignore[attr-defined]

@@ -262,53 +262,66 @@ def encode_query(query):
     return query if _is_query(text, size) else _query(text, size)
 
 
-def plain_host(prefix):
-    if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
-        return _in_python().plain_host(prefix)
-    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(prefix)
-    cdef Py_ssize_t size = len(prefix), start, at
+cdef Py_ssize_t _start_of_plain_host(const unsigned char* text, Py_ssize_t size) noexcept:
+    """Return where in *text*, scheme and host, a plain host begins; -1 if there is none."""
+    cdef Py_ssize_t start, at
     if size >= 8 and memcmp(text, b"http://", 7) == 0:
         start = 7
     elif size >= 9 and memcmp(text, b"https://", 8) == 0:
         start = 8
     else:
-        return None
+        return -1
     if text[start] == b".":
-        return None
+        return -1
     # A last label that is not all letters could be a number.
     at = size
     while at > start and KINDS[text[at - 1]] & LOWER:
         at -= 1
     if at == size or (at > start and text[at - 1] != b"."):
-        return None
+        return -1
     for at in range(start, at):
         if (
             not KINDS[text[at]] & IN_HOST
             or (text[at] == b"." and text[at + 1] == b".")
             or (text[at] == b"x" and memcmp(text + at, b"xn--", min(4, size - at)) == 0)
         ):
-            return None
-    return PyUnicode_Substring(prefix, start, size)
+            return -1
+    return start
 
 
-cdef inline Py_ssize_t _start_of_label(const unsigned char* text, Py_ssize_t end) noexcept:
-    """Return where the label begins that ends at *end*."""
-    while end > 0 and text[end - 1] != b".":
+def plain_host(prefix):
+    if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
+        return _in_python().plain_host(prefix)
+    cdef Py_ssize_t size = len(prefix)
+    cdef Py_ssize_t start = _start_of_plain_host(PyUnicode_1BYTE_DATA(prefix), size)
+    return None if start < 0 else PyUnicode_Substring(prefix, start, size)
+
+
+cdef inline Py_ssize_t _start_of_label(
+    const unsigned char* text, Py_ssize_t first, Py_ssize_t end
+) noexcept:
+    """Return where the label begins that ends at *end*, in the host that begins at *first*."""
+    while end > first and text[end - 1] != b".":
         end -= 1
     return end
+
+
+cdef bint _is_under(str text, Py_ssize_t first, set ends) except -1:
+    """Tell of the host with which *text* ends, from *first*, what :func:`is_under` does."""
+    cdef const unsigned char* letters = PyUnicode_1BYTE_DATA(text)
+    cdef Py_ssize_t size = len(text)
+    cdef Py_ssize_t last = _start_of_label(letters, first, size)
+    cdef Py_ssize_t before = _start_of_label(letters, first, last - 1) if last > first else first
+    return (
+        PyUnicode_Substring(text, before, size) in ends
+        or PyUnicode_Substring(text, last, size) in ends
+    )
 
 
 def is_under(host, set ends not None):
     if type(host) is not str or not PyUnicode_IS_ASCII(host):
         return _in_python().is_under(host, ends)
-    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
-    cdef Py_ssize_t size = len(host)
-    cdef Py_ssize_t last = _start_of_label(text, size)
-    cdef Py_ssize_t before = _start_of_label(text, last - 1) if last else 0
-    return (
-        PyUnicode_Substring(host, before, size) in ends
-        or PyUnicode_Substring(host, last, size) in ends
-    )
+    return _is_under(host, 0, ends)
 
 
 cdef bint _is_number(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) noexcept:
@@ -317,20 +330,24 @@ cdef bint _is_number(const unsigned char* text, Py_ssize_t start, Py_ssize_t end
     return start == end
 
 
-cdef Py_ssize_t _start_of_domain(str host, dict names) except -2:
-    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
-    cdef Py_ssize_t size = len(host)
-    cdef Py_ssize_t start = _start_of_label(text, size), suffix = start, at
-    cdef object found = names.get(PyUnicode_Substring(host, start, size))
+cdef Py_ssize_t _start_of_domain(str whole, Py_ssize_t first, dict names) except -2:
+    """Return where the registrable domain begins of the host with which *whole* ends, from *first*.
+
+    -1 if it has none.
+    """
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(whole)
+    cdef Py_ssize_t size = len(whole)
+    cdef Py_ssize_t start = _start_of_label(text, first, size), suffix = start, at
+    cdef object found = names.get(PyUnicode_Substring(whole, start, size))
     cdef int kind
     # An address in brackets ends with one.
     if found is None and (
         start == size or text[size - 1] == b"]" or _is_number(text, start, size)
     ):
         return -1
-    if text[0] == b".":
+    if text[first] == b".":
         return -1
-    for at in range(1, size):
+    for at in range(first + 1, size):
         if text[at] == b"." and text[at - 1] == b".":
             return -1
     while found is not None:
@@ -342,29 +359,28 @@ cdef Py_ssize_t _start_of_domain(str host, dict names) except -2:
                 start += 1
             suffix = start + 1
             break
-        if start == 0:
+        if start == first:
             break
-        start = _start_of_label(text, start - 1)
+        start = _start_of_label(text, first, start - 1)
         if kind & ANY_LABEL:
             suffix = start
-        found = names.get(PyUnicode_Substring(host, start, size))
-    return _start_of_label(text, suffix - 1) if suffix else -1
+        found = names.get(PyUnicode_Substring(whole, start, size))
+    return _start_of_label(text, first, suffix - 1) if suffix > first else -1
 
 
 def start_of_domain(host, dict names not None):
     if type(host) is not str or not PyUnicode_IS_ASCII(host):
         return _in_python().start_of_domain(host, names)
-    return _start_of_domain(host, names)
+    return _start_of_domain(host, 0, names)
 
 
-def without_www(host, dict names not None, *, bint numbered):
-    if type(host) is not str or not PyUnicode_IS_ASCII(host):
-        return _in_python().without_www(host, names, numbered=numbered)
-    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
-    cdef Py_ssize_t size = len(host), at = 0, end, start
-    if size < 4 or memcmp(text, b"www", 3) != 0:
-        return host
-    start = _start_of_domain(host, names)
+cdef Py_ssize_t _behind_www(str whole, Py_ssize_t first, dict names, bint numbered) except -1:
+    """Return what the host with which *whole* ends, from *first*, begins at without its ``www``."""
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(whole)
+    cdef Py_ssize_t at = first, end, start
+    if len(whole) - first < 4 or memcmp(text + first, b"www", 3) != 0:
+        return first
+    start = _start_of_domain(whole, first, names)
     while at + 4 <= start and memcmp(text + at, b"www", 3) == 0:
         end = at + 3
         while numbered and KINDS[text[end]] & DIGIT:
@@ -372,7 +388,27 @@ def without_www(host, dict names not None, *, bint numbered):
         if text[end] != b"." or end + 1 > start:
             break
         at = end + 1
-    return PyUnicode_Substring(host, at, size) if at else host
+    return at
+
+
+def without_www(host, dict names not None, *, bint numbered):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return _in_python().without_www(host, names, numbered=numbered)
+    cdef Py_ssize_t at = _behind_www(host, 0, names, numbered)
+    return PyUnicode_Substring(host, at, len(host)) if at else host
+
+
+def canonical_prefix(prefix, set ends not None, str scheme not None, dict names, bint numbered):
+    if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
+        return _in_python().canonical_prefix(prefix, ends, scheme, names, numbered)
+    cdef Py_ssize_t size = len(prefix)
+    cdef Py_ssize_t start = _start_of_plain_host(PyUnicode_1BYTE_DATA(prefix), size), at
+    if start < 0 or _is_under(prefix, start, ends):
+        return None
+    at = start if names is None else _behind_www(prefix, start, names, numbered)
+    if at == start and (not scheme or prefix.startswith(scheme)):
+        return prefix
+    return (scheme or PyUnicode_Substring(prefix, 0, start)) + PyUnicode_Substring(prefix, at, size)
 
 
 def trimmed_path(path, frozenset indexes not None):

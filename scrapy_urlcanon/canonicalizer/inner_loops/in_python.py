@@ -142,6 +142,36 @@ def without_www(host: str, names: Mapping[str, int], *, numbered: bool) -> str:
         at = end
 
 
+def canonical_prefix(
+    prefix: str,
+    ends: Container[str],
+    scheme: str,
+    names: Mapping[str, int] | None,
+    numbered: bool,  # noqa: FBT001
+) -> str | None:
+    """Return what *prefix*, scheme and host, is in canonical URLs; itself where that is the same.
+
+    None is for a host that is not plain, and for one that is under one of *ends*.
+
+    >>> canonical_prefix("http://www.a.com", set(), "https://", {}, True)
+    'https://a.com'
+    >>> canonical_prefix("http://www.a.com", set(), "", None, False)
+    'http://www.a.com'
+    >>> canonical_prefix("http://www.a.com", {"a.com"}, "", None, False)
+
+    :param ends: as in :func:`is_under`.
+    :param scheme: what is to stand before the host, with slashes; "" keeps what does.
+    :param names: as in :func:`without_www`; None where the host is to be kept.
+    :param numbered: as there.
+    """
+    host = plain_host(prefix)
+    if host is None or is_under(host, ends):
+        return None
+    kept = host if names is None else without_www(host, names, numbered=numbered)
+    canonical = (scheme or prefix[: -len(host)]) + kept
+    return prefix if canonical == prefix else canonical
+
+
 def trimmed_path(path: str, indexes: frozenset[str]) -> str | None:
     """Return *path* without a slash at its end, or a last segment that is one of *indexes*.
 
