@@ -246,8 +246,23 @@ class Callbacks(FollowSpider):
     wrapped_other = logged_in(other)
 
 
+def measured(callback):
+    """Call *callback* and do more, as what is put around the callbacks of a spider does."""
+    return lambda response: callback(response)  # noqa: PLW0108
+
+
+def through(callback, response):
+    callback(response)
+
+
 CALLBACKS = {
     "partial": lambda self: [partial(self.one, a=1), partial(self.other, a=1)],
+    "wrapped": lambda self: [measured(self.one), measured(self.other)],
+    "wrapped twice": lambda self: [measured(measured(each)) for each in (self.one, self.other)],
+    "wrapped in a partial": lambda self: [
+        partial(through, each) for each in (self.one, self.other)
+    ],
+    "default": lambda self: [lambda r, to=each: to(r) for each in (self.one, self.other)],
     "lambda": lambda self: [lambda r: self.one(r), lambda r: self.other(r)],  # noqa: PLW0108
     "decorated": lambda self: [self.wrapped_one, self.wrapped_other],
 }
@@ -300,11 +315,13 @@ async def test_callback_bound_to_other_arguments_is_the_same(crawl):
 
         def callbacks(self):
             bound = [partial(self.one, a=number) for number in range(2)]
-            return bound + [lambda r, n=number: self.other(r, n=n) for number in range(2)]
+            bound += [lambda r, n=number: self.other(r, n=n) for number in range(2)]
+            # One that wraps what it made before says no more of what it is for.
+            return [*bound, measured(bound[0]), measured(measured(bound[1]))]
 
-    pages = {"/": page("home"), **{f"/a?sid={n}": page("a") for n in range(4)}}
+    pages = {"/": page("home"), **{f"/a?sid={n}": page("a") for n in range(6)}}
     await crawl(site(pages), RULES, spider=Spider)
-    assert sorted(Spider.got) == [("one", "/a?sid=0"), ("other", "/a?sid=2")]
+    assert sorted(Spider.got) == [("one", "/a?sid=0"), ("one", "/a?sid=4"), ("other", "/a?sid=2")]
 
 
 @deferred_f_from_coro_f

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -10,9 +11,13 @@ from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CellType
+
     from scrapy import Request
 
 _LOCAL = ".<locals>."
+_FUNCTIONS = (FunctionType, MethodType, partial)
 
 
 def callback_of(request: Request, spider: Spider | None) -> str:
@@ -20,11 +25,15 @@ def callback_of(request: Request, spider: Spider | None) -> str:
 
     A ``CrawlSpider`` has one for each of its rules. What is bound to arguments is for what it is
     bound to, as with ``cb_kwargs``; so are a closure, and a method of whatever object of a class.
+    What is made of another function, as by one that wraps a callback, is for that one too.
     """
     callback = request.callback or _default(spider)
     name = getattr(callback, "__qualname__", "")
     if not name or _LOCAL in name:
         name = _name_of_other(callback)
+        # Each once: what wraps itself again at each page would have a name for each.
+        names = {*map(_name_of_other, _functions_within(callback))} - {name}
+        name = " ".join((name, *sorted(names)))
     rule = request.meta.get("rule") if isinstance(spider, CrawlSpider) else None
     return name if rule is None else f"{name}, rule {rule}"
 
@@ -68,3 +77,34 @@ def _name_of_other(callback: Any) -> str:
     if code is None:
         return name
     return f"{name} {code.co_firstlineno} {crc32(code.co_code + repr(code.co_names).encode())}"
+
+
+def _functions_within(callback: Any) -> Iterator[Any]:
+    """Yield the functions that *callback* is bound to, and those that these are bound to.
+
+    They are arguments of a ``partial``, defaults, and what a closure has of where it was made.
+    """
+    seen, to_see = {id(callback)}, [callback]
+    while to_see:
+        each = to_see.pop()
+        bound: list[Any] = []
+        if isinstance(each, partial):
+            bound = [*each.args, *each.keywords.values()]
+            to_see.append(each.func)
+        elif isinstance(each, FunctionType):
+            # What a decorator left in a method is the same for each of its objects.
+            bound = [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
+            bound += map(_content, each.__closure__ or ())
+        for one in bound:
+            if isinstance(one, _FUNCTIONS) and id(one) not in seen:
+                seen.add(id(one))
+                to_see.append(one)
+                yield one
+
+
+def _content(cell: CellType) -> Any:
+    """Return what *cell* of a closure has, None where that is deleted."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
