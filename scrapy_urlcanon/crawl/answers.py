@@ -18,6 +18,9 @@ _REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILA
 CUT_SHORT: Final = "dataloss"
 """The flag of a response that lacks its end, which Scrapy passes on if told to
 (``DOWNLOAD_FAIL_ON_DATALOSS``)."""
+BREAKS_OFF: Final = "breaks off"
+"""The flag of a page that lacks its end, as far as its host tells."""
+_PARTIAL: Final = frozenset({CUT_SHORT, BREAKS_OFF})
 
 
 def is_success(response: Response) -> bool:
@@ -46,7 +49,8 @@ def is_cut_short(response: Response) -> bool:
     >>> [is_cut_short(HtmlResponse("http://a.example/", status)) for status in (200, 206)]
     [False, True]
     """
-    return response.status == HTTPStatus.PARTIAL_CONTENT or CUT_SHORT in response.flags
+    is_partial = response.status == HTTPStatus.PARTIAL_CONTENT
+    return is_partial or not _PARTIAL.isdisjoint(response.flags)
 
 
 def location_of(response: Response) -> str | None:

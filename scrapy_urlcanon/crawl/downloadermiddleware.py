@@ -14,6 +14,7 @@ from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.origins import land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import forget_failure, is_made_up
+from scrapy_urlcanon.crawl.recovery.page_ends import PageEnds
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
@@ -47,6 +48,7 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         self._crawler = crawler
         self._crawl = crawl
+        self._ends = PageEnds()
         self._reads = any((crawl.recorder, crawl.contents, crawl.order))
 
     def process_request(self, request: Request) -> Response | None:
@@ -105,6 +107,7 @@ class UrlCanonDownloaderMiddleware:
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
         land(request)
+        self._ends.note(response)
         crawl = self._crawl
         if crawl.software:
             # Before its links are scheduled, and before what it shows is known by its fingerprint.

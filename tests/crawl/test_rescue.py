@@ -310,6 +310,39 @@ async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/behind"]
 
 
+def html(*urls, end="</body></html>"):
+    """Return a whole page that links *urls*, or one that breaks off before its *end*."""
+    tags = "".join(f'<a href="{url}">link</a>' for url in urls)
+    return page(f"<html><body>{tags}{end}")
+
+
+@deferred_f_from_coro_f
+async def test_page_that_breaks_off_is_fetched_by_another_url(crawl):
+    """A program that fails within a page says so by nothing but its missing end."""
+    pages = {
+        "/": html("/a?sid=1", "/a?sid=2"),
+        "/a?sid=1": html("/behind?sid=1", end=""),
+        "/a?sid=2": html("/behind?sid=1", "/behind?sid=2"),
+        "/behind?sid=1": html(),
+    }
+    result = await crawl(site(pages), RULES)
+    assert result.hits == ["/", "/a?sid=1", "/behind?sid=1", "/a?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_pages_without_end_tags_are_whole(crawl):
+    """Where they are many, no second URL is fetched; nor of what is no page but a part of one."""
+    urls = [f"/{name}?sid={n}" for n in (1, 2) for name in ("a", "b", "c", "d")]
+    pages = {"/": html(*urls, end="")}
+    pages |= {url: html(end="") for url in urls} | {url: page("part") for url in urls[-2:]}
+    result = await crawl(site(pages), RULES)
+    assert len(result.hits) == 5
+    pages["/"] = html(*urls)
+    result = await crawl(site(pages), RULES)
+    # The first one could not be told from one that breaks off.
+    assert len(result.hits) == 6
+
+
 class Withhold:
     """A spider middleware that keeps one response from the callback."""
 
