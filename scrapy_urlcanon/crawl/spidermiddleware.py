@@ -15,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.own_requests import RESCUE, leads_off_site, mark_of, rewritten
+from scrapy_urlcanon.crawl.own_requests import RESCUE, REWRITTEN, leads_off_site, mark_of, rewritten
 from scrapy_urlcanon.crawl.seen import RepeatedRequests, record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -170,8 +170,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
         A signature is of the URL as it is: any change would make it invalid.
         """
-        # Of a copy of what takes its place the canonical URL has failed.
-        is_own = names_its_page(request) or mark_of(request, RESCUE)
+        # Of a copy of what takes its place the canonical URL has failed; of one of what was
+        # rewritten that is what brought the page.
+        is_own = names_its_page(request) or mark_of(request, RESCUE) or mark_of(request, REWRITTEN)
         if is_own or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):

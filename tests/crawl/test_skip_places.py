@@ -82,6 +82,27 @@ async def test_what_takes_the_place_of_a_skipped_url_is_a_request_as_it_was(craw
     assert got == [(f"{SITE}/a", 1, 2, b"3", f"{SITE}/".encode())]
 
 
+@deferred_f_from_coro_f
+async def test_place_is_fetched_as_it_is_by_a_copy_of_what_took_the_place(crawl):
+    """A spider that asks for a page once more asks for the URL that brought it."""
+    known(p1="/a?utm_source=x")
+    got = []
+
+    class Again(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/":
+                yield response.follow("/?p=1")
+                return
+            got.append(response.url)
+            if not response.meta.get("is_again"):
+                meta = {**response.meta, "is_again": True}
+                yield response.request.replace(meta=meta, dont_filter=True)
+
+    pages = {"/": page("home"), "/a?utm_source=x": page("a")}
+    await crawl(site(pages), {**RULES, "URLCANON_REWRITE": True}, spider=Again)
+    assert got == 2 * [f"{SITE}/a?utm_source=x"]
+
+
 @pytest.mark.parametrize("failure", [page("gone", status=404), page("")])
 @deferred_f_from_coro_f
 async def test_skipped_url_is_fetched_where_its_page_is_there_no_more(crawl, failure):
