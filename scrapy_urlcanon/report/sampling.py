@@ -63,9 +63,9 @@ class SampledGroup:
         return len(self._urls)
 
     def add(self, drop: Drop, dropped: int) -> None:
-        """Note *drop*, which made the drops of the group *dropped*."""
+        """Note *drop*: the group has had *dropped* of them, or more where it has counted more."""
         url = drop.request.url
-        self.dropped = dropped
+        self.dropped = max(self.dropped + 1, dropped)
         if len(self._urls) < COUNTED_URLS:
             self._urls.add(hash(url))
         if url not in self.variants:
@@ -90,17 +90,21 @@ class GroupSample:
     def add(self, drop: Drop) -> None:
         """Note *drop*, that of a variant."""
         fingerprint = drop.fingerprint
+        stratum = (drop.domain, drop.rules)
         dropped = self._count(fingerprint)
         group = (
             self._sampled.get(fingerprint)
             or self._largest.get(fingerprint)
-            or self._admit_to_stratum(drop)
+            or self._admit_to_stratum(drop, stratum)
         )
-        if dropped > self._smallest_of_largest and fingerprint not in self._largest:
-            group = group or SampledGroup(drop)
-            self._admit_to_largest(fingerprint, group, dropped)
+        if stratum in self._strata:
+            self._of_stratum[stratum] += 1
+        if not group and dropped > self._smallest_of_largest:
+            group = SampledGroup(drop)
         if group:
             group.add(drop, dropped)
+            if group.dropped > self._smallest_of_largest and fingerprint not in self._largest:
+                self._admit_to_largest(fingerprint, group)
 
     def groups(self) -> list[SampledGroup]:
         """Return the sample: the largest groups, then of each stratum one after the other.
@@ -109,7 +113,9 @@ class GroupSample:
         the groups' drops.
         """
         chosen = dict(self._largest)
-        ranked = sorted(self._strata, key=lambda key: (-self._of_stratum[key], key[0], [*key[1]]))
+        ranked = sorted(
+            self._strata, key=lambda key: (-self._of_stratum[key], key[0], sorted(key[1]))
+        )
         queues = [iter(sorted(self._strata[key].items())) for key in ranked]
         while queues and len(chosen) < _GROUPS:
             queues = [queue for queue in queues if self._draw(queue, chosen)]
@@ -128,13 +134,12 @@ class GroupSample:
     def _count(self, fingerprint: bytes) -> int:
         if len(self._drops) >= _COUNTED_GROUPS and fingerprint not in self._drops:
             # The half with the fewest drops is forgotten. One of them may become large all
-            # the same, and then is counted from there.
+            # the same, and then is counted from there, unless its group is held and counts.
             self._drops = Counter(dict(self._drops.most_common(_COUNTED_GROUPS // 2)))
         self._drops[fingerprint] += 1
         return self._drops[fingerprint]
 
-    def _admit_to_stratum(self, drop: Drop) -> SampledGroup | None:
-        key = (drop.domain, drop.rules)
+    def _admit_to_stratum(self, drop: Drop, key: tuple[str, frozenset[str]]) -> SampledGroup | None:
         stratum = self._strata.get(key)
         if stratum is None:
             if len(self._strata) == _STRATA:
@@ -148,9 +153,8 @@ class GroupSample:
         group = stratum[drop.fingerprint] = self._sampled[drop.fingerprint] = SampledGroup(drop)
         return group
 
-    def _admit_to_largest(self, fingerprint: bytes, group: SampledGroup, dropped: int) -> None:
+    def _admit_to_largest(self, fingerprint: bytes, group: SampledGroup) -> None:
         self._largest[fingerprint] = group
-        group.dropped = dropped
         if len(self._largest) > _LARGEST:
             # Of several with the fewest drops the one that came first has had its time.
             del self._largest[min(self._largest, key=lambda key: self._largest[key].dropped)]

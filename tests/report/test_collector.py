@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import Counter
 from hashlib import sha1
 
 import pytest
@@ -165,6 +166,43 @@ def test_domains_beyond_the_limit_are_counted_as_others(make_drop, collector):
     assert len(domains) == 1_001
     assert domains[-1].name == OTHER
     assert sum(domain.dropped for domain in domains) == 6_000
+
+
+def test_domain_that_comes_late_and_has_most_drops_is_listed(make_drop, collector):
+    """However many others were met before it."""
+    for number in range(6_000):
+        collector.add(make_drop("http://example.com/?sort=1", domain=f"{number}.example"))
+    for _ in range(3):
+        collector.add(make_drop("http://example.com/?sort=1", domain="late.example"))
+    domains = collector.domains()
+    assert (domains[0].name, domains[0].dropped) == ("late.example", 3)
+    assert sum(domain.dropped for domain in domains) == 6_003
+
+
+def test_domains_with_most_drops_have_most_groups_shown(make_drop, collector):
+    """And not those whose names come first."""
+    for number in range(300):
+        for page in range(3):
+            kept = f"http://{number:03}.example/{page}"
+            drop = make_drop(f"{kept}?sort=1", kept, domain=f"{number:03}.example")
+            for _ in range(2 if number >= 200 and not page else 1):
+                collector.add(drop)
+    shown = Counter(group.domain for group in collector.groups())
+    assert len(shown) == 300
+    assert all(shown[f"{number}.example"] > 1 for number in range(200, 300))
+
+
+def test_drops_of_a_group_that_is_shown_are_counted_on(make_drop, collector, monkeypatch):
+    """Though more groups were dropped than are counted: a report agrees with itself."""
+    monkeypatch.setattr("scrapy_urlcanon.report.sampling._COUNTED_GROUPS", 100)
+    first = make_drop("http://example.com/?sort=1", fingerprint=b"\0" * 20)
+    collector.add(first)
+    collector.add(first)
+    for drops in (range(99), range(99), range(101)):
+        fill(collector, make_drop, drops)
+    collector.add(first)
+    group = next(group for group in collector.groups() if group.domain == "example.com")
+    assert group.dropped == group.variants[0].dropped == 3
 
 
 @pytest.mark.parametrize("groups", [15_000, pytest.param(60_000, marks=pytest.mark.long)])

@@ -10,7 +10,7 @@ from rich.console import Console
 from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen, marked
-from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.domains import OTHER, Domain
 from scrapy_urlcanon.report.sections.news import Point
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
@@ -82,6 +82,8 @@ def test_domains_that_are_not_listed_are_summed_up(changed):
     """Their figure is not followed by another one."""
     domains = tuple(Domain(f"{number}.example", 2, 1, 1, {}) for number in range(29))
     assert "38  on 19 other domains\n" in shown(show_report, changed(domains=domains))
+    domains += (Domain(OTHER, 500, 0, 500, {}),)
+    assert "538  on at least 20 other domains\n" in shown(show_report, changed(domains=domains))
 
 
 def test_difference_is_marked_by_colours_where_there_are_some(report):

@@ -72,9 +72,10 @@ class Domains(Section):
         self._counts: dict[str, _Count] = {}
 
     def note_drop(self, drop: Drop) -> None:
-        is_new = drop.domain not in self._counts
-        name = OTHER if is_new and len(self._counts) >= _COUNTED else drop.domain
-        count = self._counts.setdefault(name, _Count())
+        if drop.domain not in self._counts and len(self._counts) >= _COUNTED:
+            # Those with the fewest, and none that came late and has most.
+            self._counts = self._most(_COUNTED // 2)
+        count = self._counts.setdefault(drop.domain, _Count())
         if drop.is_exact:
             count.exact += 1
         else:
@@ -82,13 +83,17 @@ class Domains(Section):
             count.options.update(drop.rules)
 
     def rows(self) -> tuple[Domain, ...]:
+        return tuple(count.row(name) for name, count in self._most(_LISTED).items())
+
+    def _most(self, listed: int) -> dict[str, _Count]:
+        """Return the counts of the *listed* domains with most drops; of the others in one."""
         counts = dict(self._counts)
         others = counts.pop(OTHER, _Count())
         ranked = sorted(counts, key=lambda name: (-counts[name].dropped, name))
-        for name in ranked[_LISTED:]:
+        for name in ranked[listed:]:
             others.include(counts[name])
-        listed = [counts[name].row(name) for name in ranked[:_LISTED]]
-        return (*listed, others.row(OTHER)) if others.dropped else tuple(listed)
+        most = {name: counts[name] for name in ranked[:listed]}
+        return {**most, OTHER: others} if others.dropped else most
 
     @classmethod
     def check(cls, report: Report) -> None:
@@ -99,7 +104,9 @@ class Domains(Section):
     @classmethod
     def context(cls, report: Report) -> dict[str, Any]:
         pages = Counter(group.domain for group in report.rows(Group))
-        return {"domains": report.rows(Domain), "pages": pages, "listed": _PRINTED}
+        domains = report.rows(Domain)
+        others = _written_number(domains[_PRINTED:])
+        return {"domains": domains, "pages": pages, "listed": _PRINTED, "others": others}
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:
@@ -111,10 +118,14 @@ class Domains(Section):
         others = domains[_PRINTED:]
         if others:
             dropped = sum(domain.dropped for domain in others)
-            rows.append(
-                (f"{dropped:,}", (f"on {count_of(len(others), 'other domain')}", "dim"), "")
-            )
+            rows.append((f"{dropped:,}", (f"on {_written_number(others)}", "dim"), ""))
         screen.table(rows)
+
+
+def _written_number(others: tuple[Domain, ...]) -> str:
+    """Return how many domains *others* are, in words: the last may stand for many."""
+    is_open = bool(others) and others[-1].name == OTHER
+    return f"{'at least ' if is_open else ''}{count_of(len(others), 'other domain')}"
 
 
 def _printed(domain: Domain) -> tuple[str, Any, Any]:
