@@ -40,7 +40,7 @@ def parse_toml(text: str) -> Any:
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{error}{_hint(text, str(error))}") from None
+        raise ValueError(f"it is no TOML: {error}{_hint(text, str(error))}") from None
 
 
 def _hint(text: str, message: str) -> str:

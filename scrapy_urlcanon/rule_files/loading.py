@@ -124,10 +124,15 @@ def _read_ours(name: str, text: str) -> RulesFile:
     if file_format is None:
         raise ValueError("expected a file whose name ends in .toml or .json, or a known rule list")
     # Only crawls with rule files are to wait for it.
+    from json import JSONDecodeError  # noqa: PLC0415
+
     from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml  # noqa: PLC0415
 
     if file_format == "JSON":
-        return RulesFile(name, parse_json(text, unique_keys=True), file_format)
+        try:
+            return RulesFile(name, parse_json(text, unique_keys=True), file_format)
+        except JSONDecodeError as error:
+            raise ValueError(f"it is no JSON: {error}") from None
     document = parse_toml(text)
     bare = ((key, table) for key, table in document.items() if re.fullmatch(_BARE_KEY, key))
     unquoted = [pair for key, table in bare for pair in _unquoted(key, table)]

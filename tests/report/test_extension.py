@@ -8,7 +8,7 @@ from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
 from loopback import Loopback, page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from shop_site import respond
-from sites import site
+from sites import links, site
 
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.report.csv_form import to_csv
@@ -48,6 +48,18 @@ def test_figures_are_those_of_the_crawl(shop_reports):
     steps = [step for group in report.rows(Group) for v in group.variants for step in v.steps]
     assert "URLCANON_RULES['shop.example/forum/']" in {step.layer for step in steps}
     assert {step.option for step in steps} >= {"trailing_slash", "tracking_params", "sort_query"}
+
+
+@deferred_f_from_coro_f
+async def test_rules_that_differ_in_a_secret_alone_are_counted_as_one(crawl, tmp_path):
+    """They read the same, and no request is missing from the figures."""
+    path = tmp_path / "report.json"
+    settings = {
+        "URLCANON_REPORT": path,
+        "URLCANON_RULES": {"*": {"skip": ["/?sid=1", "/?sid=2"]}},
+    }
+    await crawl(site({"/": links("/?sid=1", "/?sid=2")}), settings)
+    assert read_report(path).figures_under("skipped/") == {"/?sid=***": 2}
 
 
 def test_parameters_without_a_rule_are_those_that_select_pages(shop_reports):

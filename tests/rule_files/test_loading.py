@@ -159,6 +159,15 @@ def test_an_absent_file_says_where_it_was_looked_for(tmp_path, monkeypatch):
     assert absolute_problem == f"rules_files: cannot read {absolute!r}: there is no such file"
 
 
+@pytest.mark.parametrize("language", ["JSON", "TOML"])
+def test_a_page_that_was_saved_in_place_of_a_file_is_named_for_what_it_is_not(tmp_path, language):
+    """The reader of the one or the other does not say what it expected."""
+    path = tmp_path / f"rules.{language.lower()}"
+    path.write_text("<!DOCTYPE html>")
+    with pytest.raises(ConfigurationError, match=f"cannot read '.*': it is no {language}: "):
+        load_configuration("safe", rules_files=[path])
+
+
 def test_a_file_in_an_egg_is_read(tmp_path):
     """There the path of the settings is that of the archive, and what is within."""
     egg = tmp_path / "shop.egg"
