@@ -33,7 +33,7 @@ class Stat(Enum):
     """Dropped requests for another URL of a page; `exact` and `variant` add up to `dropped`."""
     DROPPED_SCRAPY_WOULD_KEEP = "dropped/scrapy_would_keep"
     """Distinct variants that Scrapy alone would have fetched; one that comes again after 100,000
-    others counts again."""
+    others, in a later run of a job or in another process counts again."""
     DROPPED_BY_RULE = "dropped/rule/{option}"
     """Variants due to an option, or to a normalization that is always on."""
     DROPPED_BY_ENTRY = "dropped/entry/{rule}"

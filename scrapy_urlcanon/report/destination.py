@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
-from scrapy_urlcanon.files import fill
+from scrapy_urlcanon.files import fill, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,18 +40,28 @@ def destinations(templates: Iterable[str], *, name: str, time: datetime) -> tupl
     return paths
 
 
-def untaken(path: Path) -> Path:
-    """Return *path*, or where there is such a file one with a number that nobody has.
+def write_untaken(path: Path, text: str) -> Path:
+    """Write *text* to *path*, or where there is such a file to one with a number that nobody has.
 
     For a path with the time of the start: what is there is of a crawl that started in that second.
+    Another process may write its own in this very moment.
 
-    >>> untaken(Path("no such folder/books.html")).name
-    'books.html'
+    :returns: which it was written to.
+    :raises OSError: as :func:`.write_atomically`; nothing is left then.
     """
     free, number = path, 1
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    while True:
+        try:
+            free.open("x").close()
+            break
+        except FileExistsError:
+            number += 1
+            free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    try:
+        write_atomically(free, text)
+    except BaseException:
+        free.unlink()
+        raise
     return free
 
 

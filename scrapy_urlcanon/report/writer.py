@@ -16,7 +16,7 @@ from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.files import has_time, write_atomically
 from scrapy_urlcanon.redaction import redact
-from scrapy_urlcanon.report.destination import destinations, untaken
+from scrapy_urlcanon.report.destination import destinations, write_untaken
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
 
@@ -91,8 +91,9 @@ class ReportWriter:
                 # It was there when the crawl began, three days ago perhaps.
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if path in self._dated:
-                    path = untaken(path)
-                write_atomically(path, form(report))
+                    path = write_untaken(path, form(report))
+                else:
+                    write_atomically(path, form(report))
             except OSError as error:
                 logger.error(  # noqa: TRY400 - the message says it all
                     "The report %(path)s cannot be written: %(error)s",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
-from scrapy_urlcanon.report.destination import destinations
+from scrapy_urlcanon.report.destination import destinations, write_untaken
 
 TIME = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=timezone.utc)
 
@@ -89,3 +90,18 @@ async def test_crawls_that_start_in_one_second_have_a_report_each(crawl, tmp_pat
     time = "2026-01-02T03-04-05+00-00"
     expected = {"last.csv", f"{time}.csv", f"{time}-2.csv", f"{time}-3.csv"}
     assert {path.name for path in tmp_path.glob("*.csv")} == expected
+
+
+def test_crawls_that_end_in_one_moment_have_a_report_each(tmp_path):
+    """No process takes the name that another one has just found free."""
+    path = tmp_path / "report.json"
+    with ThreadPoolExecutor(8) as threads:
+        written = list(threads.map(lambda number: write_untaken(path, str(number)), range(40)))
+    assert [found.read_text(encoding="utf-8") for found in written] == [*map(str, range(40))]
+
+
+def test_name_of_a_report_that_cannot_be_written_is_free_again(tmp_path):
+    """No empty file is left in its place."""
+    with pytest.raises(UnicodeEncodeError):
+        write_untaken(tmp_path / "report.json", "half\ud800")
+    assert list(tmp_path.iterdir()) == []
