@@ -53,13 +53,11 @@ class RuleGroup:
         self.options.setdefault(scope, {})[option] = value
 
     def remove(self, names: list[str] | None) -> None:
-        """Drop none of the parameters *names* anywhere, or nothing at all."""
+        """Drop none of the parameters *names* anywhere, or no parameter at all."""
         self.drops = {
             scope: [name for name in dropped if not _concerns(names, name)]
             for scope, dropped in self.drops.items()
         }
-        if names is None:
-            self.options.clear()
 
     def except_for(self, scope: Pattern, names: Iterable[str] | None) -> None:
         """Keep the parameters *names* in *scope*, or all that the group drops."""

@@ -162,10 +162,13 @@ def test_domains_beyond_the_limit_are_counted_as_others(make_drop, collector):
     """Figures by domain add up to all drops, however many domains there are."""
     for number in range(6_000):
         collector.add(make_drop("http://example.com/?sort=1", domain=f"{number}.example"))
+        collector.add(make_drop("http://example.com/", domain=f"{number}.example"))
     domains = collector.domains()
     assert len(domains) == 1_001
     assert domains[-1].name == OTHER
-    assert sum(domain.dropped for domain in domains) == 6_000
+    assert sum(domain.exact for domain in domains) == 6_000
+    assert sum(domain.variant for domain in domains) == 6_000
+    assert sum(domain.options["drop_params"] for domain in domains) == 6_000
 
 
 def test_domain_that_comes_late_and_has_most_drops_is_listed(make_drop, collector):

@@ -10,6 +10,8 @@ from w3lib.url import canonicalize_url
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.rule_files.foreign import read_foreign, read_together
 
+_MANY = [f"{name}={value}" for name in range(20) for value in range(10)]
+
 
 def _rule(processor, args, *include, exclude=(), order=0):
     pattern = {"include": list(include), "exclude": list(exclude)}
@@ -64,6 +66,17 @@ def test_several_query_removal_except_keep_what_each_keeps():
     assert canonicalizer.canonicalize("http://example.com/?a=1&b=2&c=3&d=4") == (
         "http://example.com/?b=2"
     )
+
+
+def test_what_is_removed_below_a_host_is_not_kept_there():
+    """Here what is kept would win: it is taken back below, and stays elsewhere."""
+    imported = _read(
+        _rule("queryRemovalExcept", ["a", "b"], "www.example.com"),
+        _rule("queryRemoval", ["a"], "www.example.com/x/"),
+    )
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://www.example.com/x/?a=1&b=2&c=3") == "http://www.example.com/x/?b=2"
+    assert canonicalize("http://www.example.com/?a=1&b=2&c=3") == "http://www.example.com/?a=1&b=2"
 
 
 @pytest.mark.parametrize("include", [[], [""]])
@@ -174,6 +187,8 @@ def test_subpath_removal_before_a_literal_becomes_a_template():
         (_rule("queryRemoval", [""], "example.com"), "empty"),
         (_rule("queryRemovalExcept", ["a*"], "example.com"), "*"),
         (_rule("somethingNew", [], "example.com"), "processor"),
+        # Of 10 values each of 20 parameters nobody waits for all combinations.
+        (_rule("queryRemoval", ["a"], f"www.example.com/?{'&'.join(_MANY)}"), "combinations"),
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
 )
@@ -206,6 +221,10 @@ def test_a_rule_that_is_left_out_still_switches_the_universal_rules_off():
         (_rule("queryRemoval", ["a"], "/path"), "[1].urlPattern.include[0]: expected an empty"),
         (_rule("queryRemoval", ["a"], "", "example.com"), "[1].urlPattern.include[0]"),
         (_rule("queryRemoval", ["a"], "http://[bad"), "[1].urlPattern.include[0]"),
+        (
+            {"order": 1, "urlPattern": {"include": 5}, "processor": "queryRemoval", "args": ["a"]},
+            "[1].urlPattern.include: expected a list of texts",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

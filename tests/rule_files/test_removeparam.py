@@ -172,6 +172,7 @@ def test_other_rules_are_counted():
         ("env_chromium", ["y"]),
         ("!env_mobile && (adguard || !adguard)", ["x"]),
         ("true", ["x"]),
+        ("true || false", ["x"]),
         ("(((", []),
         ("!" * 5000 + "a", []),
     ],
