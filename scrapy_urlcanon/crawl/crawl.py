@@ -391,7 +391,6 @@ class Crawl:
             orphans=self.audit.suspension.orphans if self.audit else (),
             listeners=[part.dropped for part in listening if part],
             changes_urls=self.settings.changes_urls,
-            knows_places=self.settings.skip_places is not None,
         )
 
     def _on_audited(self, pair: AuditedPair) -> None:

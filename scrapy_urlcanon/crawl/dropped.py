@@ -14,7 +14,13 @@ from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
-from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, mark_of, with_url
+from scrapy_urlcanon.crawl.own_requests import (
+    MARK_KEY,
+    REWRITTEN,
+    is_plain,
+    mark_of,
+    with_url,
+)
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat
 
@@ -107,10 +113,8 @@ class DroppedDuplicates:
         which there is nothing to say, and which nearly all drops are: the very request that stands
         for its page.
     :param changes_urls: whether requests take the place of those for other URLs, so that none is
-        such a repeat.
-    :param knows_places: whether requests take the place of those for URLs that are skipped. Where
-        such a one is dropped it counts, and :attr:`reporters` hear of it, as the other one: a
-        variant, due to ``skip``.
+        such a repeat. Where such a one is dropped it counts, and :attr:`reporters` hear of it, as
+        the one that was linked: a variant, due to what makes the one of the other, or to ``skip``.
     """
 
     def __init__(
@@ -126,7 +130,6 @@ class DroppedDuplicates:
         orphans: Container[bytes],
         listeners: list[Callable[[Drop], None]],
         changes_urls: bool,
-        knows_places: bool,
     ) -> None:
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
@@ -139,7 +142,6 @@ class DroppedDuplicates:
         self.reporters: list[Callable[[Drop], None]] = []
         """Are called after the listeners, with repeats too."""
         self._changes_urls = changes_urls
-        self._knows_places = knows_places
         self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
         self._exact = self._variants = 0
@@ -149,6 +151,7 @@ class DroppedDuplicates:
         # By 64 bits of what tells them apart: all of them would be as large as Scrapy's own set.
         self._kept_by_scrapy: BoundedMapping[int, bool] = BoundedMapping(_REMEMBERED_VARIANTS)
         self._scrapy_would_keep = 0
+        self._replaced: BoundedMapping[int, bool] = BoundedMapping(_REMEMBERED_VARIANTS)
         # Variants come in groups: the first of a group is looked up again and again.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -167,7 +170,7 @@ class DroppedDuplicates:
         drop = self._attribute(request, fingerprint)
         if self._linking_pages:
             drop = drop._replace(linked_from=self._linking_pages.of(request))
-        linked = _as_linked(drop) if self._knows_places else drop
+        linked = self._as_linked(drop) if self._changes_urls else drop
         if self._is_ours:
             self._count(linked)
         if not is_repeat:
@@ -175,6 +178,16 @@ class DroppedDuplicates:
                 listener(drop)
         for reporter in self.reporters:
             reporter(linked)
+
+    def is_replaced_again(self, url: str) -> bool:
+        """Tell whether a request took the place of one for *url* before; the next time it has.
+
+        Scrapy alone would have fetched that one.
+        """
+        key = hash(canonicalize_url(url))
+        again = key in self._replaced
+        self._replaced[key] = True
+        return again
 
     def replaced(self, request: Request, url: str) -> Drop:
         """Return the drop of *request*, in whose place one for *url* is scheduled.
@@ -204,7 +217,7 @@ class DroppedDuplicates:
             self._rules.update(drop.rules)
             self._entries.update(entry for entry in drop.entries if entry.entry)
             of_scrapy = canonicalize_url(drop.request.url)
-            if of_scrapy != canonicalize_url(drop.first):
+            if of_scrapy != canonicalize_url(drop.first) and not _is_linked_again(drop.request):
                 self._count_kept_by_scrapy(drop.request, of_scrapy)
         self._count_on(drop.domain)
 
@@ -251,6 +264,20 @@ class DroppedDuplicates:
             entries = self._fired(request) | self._entries_that_fired(first)
         return Drop(request, first, fingerprint, entries, domain)
 
+    def _as_linked(self, drop: Drop) -> Drop:
+        """Return the drop of what was linked, where *drop* is of what takes the place of that."""
+        mark = mark_of(drop.request, REWRITTEN)
+        if mark is None or mark["url"] != drop.request.url:
+            return drop
+        linked = with_url(drop.request, mark["original"])
+        if "skip" in mark:
+            entries = frozenset((RuleEntry(SKIP, mark["skip"]),))
+        elif drop.is_declared:
+            entries = drop.entries
+        else:
+            entries = self._fired(linked) | self._entries_that_fired(drop.first)
+        return drop._replace(request=linked, entries=entries, domain=domain_of(linked.url))
+
     def _fired(self, request: Request) -> frozenset[RuleEntry]:
         options = request.meta.get(META_KEY)
         if isinstance(options, dict):
@@ -287,13 +314,10 @@ class DroppedDuplicates:
             logger.info(summary(stats), extra={"spider": spider})
 
 
-def _as_linked(drop: Drop) -> Drop:
-    """Return the drop of what was linked, where that is skipped and its page was requested."""
-    mark = mark_of(drop.request, REWRITTEN)
-    if mark is None or "skip" not in mark or mark["url"] != drop.request.url:
-        return drop
-    linked = with_url(drop.request, mark["original"])
-    return drop._replace(request=linked, entries=frozenset((RuleEntry(SKIP, mark["skip"]),)))
+def _is_linked_again(request: Request) -> bool:
+    """Tell whether another took the place of *request*, and had done so before."""
+    mark = request.meta.get(MARK_KEY)
+    return isinstance(mark, dict) and mark.get("original") == request.url and "again" in mark
 
 
 def _make_room(counts: Counter[T]) -> None:

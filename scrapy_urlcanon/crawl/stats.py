@@ -55,7 +55,8 @@ class Stat(Enum):
     """Such redirects to the very URL that `URLCANON_REWRITE` would have fetched in the first
     place."""
     REWRITTEN = "rewritten"
-    """Requests whose URL `URLCANON_REWRITE` replaced."""
+    """Requests whose URL `URLCANON_REWRITE` replaced. Where such a one is dropped, the URL that was
+    linked counts."""
     REWRITE_SIGNED = "rewrite/signed"
     """Requests whose URL was not replaced, because it carries a signature."""
     RESCUED = "rescued"

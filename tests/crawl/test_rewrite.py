@@ -12,6 +12,8 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, RetryingSpider, links, site
 
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
+from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.pages import Group
 
 SETTINGS = {
     "URLCANON_REWRITE": ["site.example"],
@@ -36,6 +38,34 @@ async def test_canonical_url_is_fetched(crawl):
     assert result.figures["rewritten"] == 3
     assert result.pages == ["/", "/a", "http://other.example/b?sid=1"]
     assert result.figures["dropped"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_dropped_is_counted_as_it_was_linked(crawl):
+    """The rules that made it one with what is fetched saved it, and Scrapy's filter did not.
+
+    Of these links to two URLs Scrapy alone would fetch both.
+    """
+    linked = links("/a?sid=1", "/a?sid=1#x", "/a?sid=2", "/a?sid=2", "/a")
+    settings = {**SETTINGS, "URLCANON_REPORT": "r.json"}
+    result = await crawl(site({"/": linked, "/a": page("a")}), settings)
+    assert result.hits == ["/", "/a"]
+    assert {name: count for name, count in result.figures.items() if "dropped" in name} == {
+        "dropped": 4,
+        "dropped/exact": 1,
+        "dropped/variant": 3,
+        "dropped/scrapy_would_keep": 1,
+        "dropped/rule/drop_params": 3,
+        "dropped/rule/fragment": 1,
+        "dropped/entry/drop_params:sid": 3,
+        "dropped/domain/site.example": 4,
+    }
+    (group,) = read_report("r.json").rows(Group)
+    assert group.kept == f"{SITE}/a"
+    assert {variant.url: variant.dropped for variant in group.variants} == {
+        f"{SITE}/a?sid=***#x": 1,
+        f"{SITE}/a?sid=***": 2,
+    }
 
 
 @deferred_f_from_coro_f
