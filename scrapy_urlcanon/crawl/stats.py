@@ -138,7 +138,8 @@ class Stat(Enum):
     RECORD_REFUSED = "record/refused"
     """Responses and redirects that it did not keep: it was full, or could not be written."""
     NOVELTY_FETCHED = "novelty/fetched"
-    """Pages that the order by novelty learned from, with `URLCANON_ORDER`."""
+    """Pages that the order by novelty learned from, with `URLCANON_ORDER`, and redirects to what is
+    not fetched again, or at all."""
     NOVELTY_WORDS = "novelty/words"
     """About how many words these pages had in lines that no page before had."""
     NOVELTY_WITH_NEWS = "novelty/with_news"

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 from attrs import define, field
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.crawl.answers import is_error, is_refusal
+from scrapy_urlcanon.crawl.answers import is_error, is_refusal, location_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
@@ -75,6 +75,7 @@ the end of a crawl, and of what else waited, with 30 words each, less and less w
 """
 _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
+_NONE: Final = News(0, 0, 0.0)
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
 
@@ -93,6 +94,8 @@ class Taken:
     expected: float
     turn: Turn
     """Of the others than the best it came whatever was expected of it."""
+    goes_on: bool = False
+    """Whether what it was redirected to waits."""
 
 
 @define
@@ -188,12 +191,17 @@ class Outcome:
     """What came of a request that was taken."""
 
     taken: Taken
-    news: News
-    came: float
+    first: Taken
+    """What redirected to it first, or itself."""
+    news: News = _NONE
+    came: float = 0.0
     """What it is worth, from 0 to 1."""
-    has_news: bool = field(kw_only=True)
-    is_drawn: bool = field(kw_only=True)
-    """Whether it was drawn at random, or what redirected to it was."""
+    has_news: bool = False
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it was drawn at random, or what redirected to it was."""
+        return self.first.turn is Turn.DRAWN
 
 
 class Order:
@@ -202,10 +210,17 @@ class Order:
     It is told of a request when it begins to wait, when it is taken, and of what came of it.
 
     :param on_outcome: is told of each.
+    :param is_under_way: tells whether what becomes of a request that was taken is not known yet.
     """
 
-    def __init__(self, settings: CrawlSettings, on_outcome: Callable[[Outcome], None]) -> None:
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        on_outcome: Callable[[Outcome], None],
+        is_under_way: Callable[[Request], bool],
+    ) -> None:
         self._on_outcome = on_outcome
+        self._is_under_way = is_under_way
         self._url_features = UrlFeatures()
         self._news = OnlineModel(_USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
@@ -223,6 +238,7 @@ class Order:
         self._slots: BoundedMapping[str, _Slot] = BoundedMapping(_MAX_SLOTS)
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
+        self._redirected: list[tuple[Request, Taken]] = []
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
         # Of each link: a WeakKeyDictionary takes several times as long, most of it in Python.
         self._linked_by: dict[ref[Request], Fetched] = {}
@@ -240,6 +256,10 @@ class Order:
         """Return the features of *request*, which begins to wait."""
         page = self._linked_by.pop(ref(request), None)
         url = request.url
+        if "redirect_urls" in request.meta:
+            for source in sources_of(request)[-1:]:
+                if taken := self._in_flight.get(source):
+                    taken.goes_on = True
         suspected = self.suspicions.of(url)
         if page is None or page.links is None:
             return self._url_features.of(url, ("no link", *suspected))
@@ -283,14 +303,22 @@ class Order:
         # Who made it is known no more: it may have waited on a disk.
         linked_by = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
         self._in_flight[url] = Taken(url, features, name, priority, linked_by, expected, turn)
+        if self._redirected:
+            self._end_redirects()
+
+    def downloaded(self, request: Request, response: Response) -> None:
+        """Note that *response* redirects *request*, if it does."""
+        taken = self._in_flight.get(request.url)
+        if taken and location_of(response):
+            self._redirected.append((request, taken))
 
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which is no redirect and not tried again."""
         taken = self._in_flight.pop(request.url)
-        hops = self._hops(request)
+        hops = self._hops(sources_of(request))
         if taken is None or mark_of(request, AUDIT):
             return
-        news = News(0, 0, 0.0)
+        news = _NONE
         has_failed = is_error(response)
         if has_failed and is_refusal(response):
             # It cost a fetch, but says nothing of what is there: neither a trap nor the end.
@@ -354,8 +382,7 @@ class Order:
         if slot:
             slot.came(taken.turn, came)
         first = page.hops[0] if page.hops else taken
-        is_drawn = first.turn is Turn.DRAWN
-        self._on_outcome(Outcome(taken, page.news, came, has_news=has_news, is_drawn=is_drawn))
+        self._on_outcome(Outcome(taken, first, page.news, came, has_news))
 
     def _lead(self, page: Fetched) -> float:
         """Return what *page* leads to, from 0 to 1, by what is expected now.
@@ -370,13 +397,17 @@ class Order:
     def failed(self, request: Request, exception: Exception) -> None:
         """Learn that nothing came of *request*, if it was sent at all."""
         taken = self._in_flight.pop(request.url)
-        sent = [] if taken is None or isinstance(exception, IgnoreRequest) else [taken]
-        self._learn([*sent, *self._hops(request)], 0.0)
+        hops = self._hops(sources_of(request))
+        if isinstance(exception, IgnoreRequest):
+            self._led_nowhere(hops)
+        else:
+            # As a refusal it says nothing of what is there.
+            self._learn([taken, *hops] if taken else hops, 0.0)
 
     def request_dropped(self, request: Request) -> None:
         """Learn that a redirect led to a page that was fetched before."""
         if "redirect_urls" in request.meta:
-            self._learn(self._hops(request), 0.0)
+            self._led_nowhere(self._hops(sources_of(request)))
 
     def dropped(self, drop: Drop) -> None:
         """Learn that a redirect led to *drop*."""
@@ -420,9 +451,37 @@ class Order:
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
 
-    def _hops(self, request: Request) -> list[Taken]:
-        """Return what redirected to *request*."""
-        found = map(self._in_flight.pop, sources_of(request))
+    def _end_redirects(self) -> None:
+        """Learn that nobody fetches what some requests were redirected to.
+
+        Where another part refuses that, as Scrapy's does what is off site, no signal says so
+        (Scrapy 2.19, ``core/engine.py``, ``_schedule_request``).
+        """
+        redirected, self._redirected = self._redirected, []
+        for request, taken in redirected:
+            if taken.goes_on or self._in_flight.get(taken.url) is not taken:
+                continue
+            if self._is_under_way(request):
+                self._redirected.append((request, taken))
+            else:
+                self._led_nowhere(self._hops([*sources_of(request), taken.url]))
+
+    def _led_nowhere(self, hops: list[Taken]) -> None:
+        """Learn that *hops* led one after the other to what is not fetched again, or at all.
+
+        That is a fetch that brought nothing, as of a page that says nothing new: a crawl of which
+        nothing is left but such ones would else never be done.
+        """
+        if not hops:
+            return
+        self._learn(hops, 0.0)
+        if slot := self._slots.get(hops[0].slot):
+            slot.came(hops[0].turn, 0.0)
+        self._on_outcome(Outcome(hops[-1], hops[0]))
+
+    def _hops(self, urls: Sequence[str]) -> list[Taken]:
+        """Return what was taken of the URLs from which redirects led on."""
+        found = map(self._in_flight.pop, urls)
         return [taken for taken in found if taken]
 
     def _learn(self, taken: list[Taken], share: float) -> None:

@@ -88,7 +88,7 @@ class OrderedCrawl:
         self._crawler = crawler
         self._stats = stats
         self._unwritten = unwritten
-        self.order = Order(settings, self._note)
+        self.order = Order(settings, self._note, self._is_under_way)
         self._kinds = Kinds()
         self._curve = Curve()
         self._deciles = Deciles()
@@ -113,6 +113,7 @@ class OrderedCrawl:
         self.has_queue = False
         """Whether requests wait in the queue of this order."""
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.response_downloaded, signals.response_downloaded)
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -223,6 +224,10 @@ class OrderedCrawl:
                 extra={"spider": spider},
             )
 
+    def response_downloaded(self, response: Response, request: Request) -> None:
+        """Have it noted where *request* is redirected."""
+        self.order.downloaded(request, response)
+
     def spider_error(self, response: Response | Failure) -> None:
         """Have it learned that a callback failed; of an errback nothing is expected."""
         if isinstance(response, Response):
@@ -275,20 +280,32 @@ class OrderedCrawl:
             lines.append(f"{left:10,}  not fetched: {self._left.path}")
         return lines
 
+    def _is_under_way(self, request: Request) -> bool:
+        slot = slot_of(self._crawler)
+        return slot is None or request in slot.inprogress
+
     def _note(self, outcome: Outcome) -> None:
-        taken, news, has_news = outcome.taken, outcome.news, outcome.has_news
+        taken, first, news = outcome.taken, outcome.first, outcome.news
+        has_news = outcome.has_news
         self._with_news += has_news
         self._curve.add(news.new)
         self._deciles.add(taken.expected, outcome.came)
         url = self._canonical(taken.url)
         # Files that differ are no trap, though their order is the last.
-        self._kinds.note(url, news.words, news.new, has_news=has_news or news.is_unread)
+        brought = has_news or news.is_unread
+        self._kinds.note(url, news.words, news.new, has_news=brought)
+        if first is not taken:
+            # A rule that ends what redirects to it ends this page too.
+            url = self._canonical(first.url)
+            self._kinds.note(url, news.words, news.new, has_news=brought)
         if has_news and taken.linked_by:
             self._kinds.led(self._canonical(taken.linked_by))
         if self._ending:
             self._ending.note(
-                taken.slot, taken.priority, has_news=has_news, is_drawn=outcome.is_drawn
+                first.slot, first.priority, has_news=has_news, is_drawn=outcome.is_drawn
             )
+            if taken.slot != first.slot:
+                self._ending.note(taken.slot, taken.priority, has_news=has_news)
         if self._curve.fetches % _EVERY == 0:
             self._warn()
             moment, took = self._saved
