@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
+from sys import byteorder
 from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -23,6 +24,7 @@ _YOUNG: Final = 1 << BITS
 had its four texts after a million URLs, and no text would be rare."""
 _MAX_SEGMENTS, _MAX_PARAMETERS, _MAX_TOKEN = 6, 12, 60
 _LEAST_HASH, _LEAST_UUID = 7, 36
+_SIZE: Final = len(packed([0]))
 _KEPT: Final = 1 << 12
 _KEPT_OF_FETCHED: Final = 1 << 6
 """Of what was fetched two models learn, some pages apart."""
@@ -62,9 +64,11 @@ def fold(text: str) -> str:
     >>> fold("Page-12"), fold("3f2a9c01"), fold("2024-05-17"), fold("cafe")
     ('page-#n', '#h', '#d', 'cafe')
     """
-    # Numbers without end would drive all else from what is kept.
+    # Numbers without end, and titles, would drive all else from what is kept.
     if len(text) < _LEAST_HASH and text.isdecimal():
         return "#n"
+    if len(text) < _LEAST_UUID and text.replace("-", "").isalpha():
+        return text.lower()
     return _folded(text)
 
 
@@ -243,7 +247,7 @@ class UrlFeatures:
         b''
         """
         own = _of_texts(url)
-        begin = len(features.all) - len(own) - len(packed([0]))
+        begin = len(features.all) - len(own) - _SIZE
         if begin < len(features.coarse):
             # Where very many kinds wait, requests are told apart by their shape alone.
             return b""
@@ -269,7 +273,8 @@ def _of_texts(url: str) -> bytes:
 
 def _with_kind(features: bytes) -> bytes:
     """Return packed *features*, and after them that of all of them together."""
-    return features + packed([crc32(features) & MASK])
+    # An array of one takes several times as long.
+    return features + (crc32(features) & MASK).to_bytes(_SIZE, byteorder)
 
 
 # What a site has few of is kept: to hash it again for each link took most of the time.
