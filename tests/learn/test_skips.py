@@ -92,6 +92,18 @@ def test_what_rewrites_lead_to_is_skipped_last():
     assert skipped(seen) == ["/find?p={a:digits}"]
 
 
+def test_posts_are_skipped_though_rewrites_lead_to_them():
+    """Several posts are on a part of a topic: of the two it is the part that is the place."""
+    seen = []
+    for n, part in [(topic, part) for topic in range(60) for part in range(1, topic % 4 + 2)]:
+        topic, content = slug(n), f"topic {n} part {part}"
+        posts = [n * 100 + part * 10 + i for i in range(4)]
+        seen.append(see(f"{topic}/page-{part}", content))
+        seen += [see(f"/post/{post}", content) for post in posts]
+        seen += [see(f"{topic}/post-{post}", content) for post in posts[::2]]
+    assert skipped(seen) == ["/post/{a:digits}"]
+
+
 def test_what_rewrites_lead_to_is_skipped_for_no_chance():
     """One document in ten has no other place, which half of a crawl does not show."""
     draw, seen = Random(0), []

@@ -73,27 +73,19 @@ class SkipClass:
         """Return what is looked at first: what many URLs of a page are in, and many URLs at all.
 
         A handful of pages comes last, whatever leads to them: what is skipped is no other place.
-        And what one in five of the pages is led to by rewrites is where to look.
+        And what rewrites lead to, to one URL of each page, is where to look.
 
         :param made: what rewrites make of other URLs.
         """
         count = sum(map(len, self.pages.values()))
         return (
             len(self.pages) < MIN_URLS,
-            self.is_led(made),
+            self.is_place_of(made),
             -count / max(1, len(self.pages)),
             -count,
             ANY_PATH in self.template,
             self.template,
         )
-
-    def is_led(self, made: set[Location]) -> bool:
-        """Tell whether one in five of its pages is led to by rewrites.
-
-        :param made: what rewrites make of other URLs.
-        """
-        led = sum(not made.isdisjoint(showing) for showing in self.pages.values())
-        return led > 0 and 5 * led >= len(self.pages)
 
     @property
     def telling(self) -> Collection[int]:
@@ -124,7 +116,7 @@ class SkipClass:
         return len(self.pages) >= MIN_URLS and count <= _SINGLE * len(self.pages)
 
     def is_place_of(self, made: set[Location]) -> bool:
-        """Tell whether it is where rewrites lead to: to one of its URLs of each page.
+        """Tell whether it is where rewrites lead to: to one of its URLs of one page in five.
 
         Of a class with several URLs of a page others may lead there as well, such as the record of
         any library to that of one. Where they lead to several of these they are links to posts.
@@ -133,7 +125,7 @@ class SkipClass:
         """
         led = [*filter(None, (len(made.intersection(urls)) for urls in self.pages.values()))]
         further = sum(led) - len(led)
-        are_enough = len(self.pages) >= MIN_URLS and self.is_led(made)
+        are_enough = len(self.pages) >= MIN_URLS and 5 * len(led) >= len(self.pages)
         return are_enough and further <= (_SINGLE - 1.0) * len(self.pages)
 
     @property
