@@ -309,6 +309,8 @@ def test_language_of_a_path_stays():
     assert rules(both) == {}
     moved = [see(f"/{part}/page-{i}", f"page {i}") for i in range(12) for part in ("de", "at/de")]
     assert rules(moved) != {}
+    words = [(f"page-{i}", ("", f"/{('de', 'fr', 'es', 'nl')[i % 4]}")) for i in range(36)]
+    assert rules([see(f"{part}/{page}", page) for page, parts in words for part in parts]) == {}
 
 
 def test_hosts_that_differ_on_few_pages_only_say_nothing_of_others():

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, parts_of, to_url
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -141,7 +142,7 @@ class Operation(ABC):
         """Return the texts of the path that it leaves out, whatever they are, of a URL.
 
         In place of what is no name of one of many things, or of one of the parts of what is left,
-        there is nothing.
+        and no language, there is nothing.
         """
         del location
         return ()
@@ -184,13 +185,15 @@ def apply_all(operations: Iterable[Operation], location: Location) -> Location:
 def leave_out_one_thing(operations: Iterable[Operation], urls: Sequence[Location]) -> bool:
     """Tell whether the operations leave out one of many things, and no other, of a page's URLs.
 
-    What one revision of a file shows is no evidence that any other one shows the same.
+    What one revision of a file shows is no evidence that any other one shows the same. Nor are
+    languages, however many, since what is not translated now may be tomorrow.
     """
-    return any(
-        len({*texts} - {""}) == 1
+    left_out = (
+        {*texts} - {""}
         for step in operations
         for texts in zip(*filter(None, map(step.left_out, urls)), strict=False)
     )
+    return any(len(one) == 1 or (one and all(map(LANGUAGE.fullmatch, one))) for one in left_out)
 
 
 def leaving_out_own_numbers(

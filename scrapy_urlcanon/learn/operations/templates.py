@@ -20,6 +20,7 @@ from scrapy_urlcanon.learn.location import (
 from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
 from scrapy_urlcanon.learn.vocabulary import (
     FIRST_PAGE,
+    LANGUAGE,
     PART_OF_LISTING,
     has_token,
     is_number,
@@ -189,7 +190,7 @@ class RewriteTemplates(Operation):
         return frozenset(_LEFT_OUT.findall(self.source, kept[-1]) if kept else ())
 
     def left_out(self, location: Location) -> tuple[str, ...]:
-        """Return the names of things, or of their parts, that it leaves out of a URL's path.
+        """Return what it leaves out of a URL's path: names of things or of parts, and languages.
 
         In place of any other text that it leaves out there is nothing.
 
@@ -205,7 +206,9 @@ class RewriteTemplates(Operation):
         found = (self._found(location) if "{_" in self.source else None) or {}
         behind = self.left_out_behind
         return tuple(
-            text if has_token(text) or (name in behind and is_number(text)) else ""
+            text
+            if has_token(text) or LANGUAGE.fullmatch(text) or (name in behind and is_number(text))
+            else ""
             for name, text in found.items()
             if name.startswith("_")
         )
