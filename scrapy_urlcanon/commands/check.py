@@ -10,7 +10,7 @@ from scrapy.utils.project import inside_project
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.commands.base import Action, say_off, settings_of_spider
 from scrapy_urlcanon.crawl.addon import why_off
-from scrapy_urlcanon.crawl.settings import configuration_of, name_of, value_of
+from scrapy_urlcanon.crawl.settings import CrawlSettings, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.rule_files.loading import RulesFile
@@ -34,9 +34,10 @@ class Check(Action):
     description = """\
 Validate the URLCANON_ settings of the project and of each of its spiders, together with any
 rule files given here. Prints every problem. The exit status is 1 if there is one, or if the
-add-on is off, so that no crawl uses the rules. Rules that are valid but probably do not mean what
-was intended, such as skip = ["/admin/*"], are listed as doubtful. Files that a crawl writes, such
-as reports and stores, are checked when it starts, not here.
+add-on is off, so that no crawl uses the rules. What is valid but probably does not mean what was
+intended is listed as doubtful: a rule such as skip = ["/admin/*"], a setting that has no effect
+without another one. Files that a crawl writes, such as reports and stores, are checked when it
+starts, not here.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml
@@ -54,11 +55,18 @@ as reports and stores, are checked when it starts, not here.
         if arguments.files:
             files = [*value_of("rules_files", settings), *arguments.files]
             settings.set(name_of("rules_files"), files, "cmdline")
-        configuration = configuration_of(settings)
-        problems = list(_problems_of_spiders(settings))
-        if problems:
-            raise ConfigurationError(problems)
-        print("\n".join(map(visible, _summary(configuration))))  # noqa: T201
+        of_project = CrawlSettings.load(settings)
+        of_spiders = _settings_of_spiders(settings)
+        doubts = list(of_project.doubts())
+        doubts += [
+            f"spider {name}: {doubt}"
+            for name, own in of_spiders.items()
+            for doubt in own.doubts()
+            if doubt not in doubts
+        ]
+        lines = [*_summary(of_project.configuration)]
+        lines += [*(f"doubtful: {doubt}" for doubt in doubts), "The configuration is valid."]
+        print("\n".join(map(visible, lines)))  # noqa: T201
         if inside_project():
             return _check_addon(settings)
         # There is no crawl here that the add-on would be on for.
@@ -80,13 +88,24 @@ def _check_addon(settings: Settings) -> int:
     return 0
 
 
-def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
+def _settings_of_spiders(settings: Settings) -> dict[str, CrawlSettings]:
+    """Return the settings of each spider, by its name.
+
+    :raises ConfigurationError: with every problem of every spider.
+    """
+    loaded = {}
+    problems: list[Problem] = []
     for name in get_spider_loader(settings).list():
         try:
-            configuration_of(settings_of_spider(settings, name))
+            loaded[name] = CrawlSettings.load(settings_of_spider(settings, name))
         except ConfigurationError as error:
-            for problem in error.problems:
-                yield problem._replace(origin=f"spider {name}: {problem.origin}")
+            problems += (
+                problem._replace(origin=f"spider {name}: {problem.origin}")
+                for problem in error.problems
+            )
+    if problems:
+        raise ConfigurationError(problems)
+    return loaded
 
 
 def _summary(configuration: Configuration) -> Iterator[str]:
@@ -99,8 +118,6 @@ def _summary(configuration: Configuration) -> Iterator[str]:
                 yield f"  left out: {left_out}"
         else:
             yield from map(_line, rule_sets)
-    yield from (f"doubtful: {doubt}" for doubt in configuration.doubts())
-    yield "The configuration is valid."
 
 
 def _line(rule_set: RuleSet) -> str:

@@ -361,7 +361,7 @@ class Crawl:
             self.job.resume()
         warn_of_another(self._crawler)
         if self.is_run:
-            for doubt in (*self.settings.without_effect(), *self.settings.configuration.doubts()):
+            for doubt in self.settings.doubts():
                 logger.warning("%s", doubt, extra={"spider": self._crawler.spider})
 
     # Who hears of what, in this order.

@@ -220,13 +220,17 @@ class CrawlSettings:
         """
         return bool(self.rewrite or self.skip_places)
 
-    def without_effect(self) -> Iterator[str]:
-        """Yield a sentence about each setting that is set, and does nothing without another one."""
+    def doubts(self) -> Iterator[str]:
+        """Yield what is valid, and probably does not mean what was intended.
+
+        That is a setting that does nothing without another one, and what is doubtful in the rules.
+        """
         for attribute in attributes():
             needs = attribute.metadata["needs"]
             is_set = getattr(self, attribute.name) != attribute.default
             if is_set and needs and not getattr(self, needs):
                 yield f"{name_of(attribute.name)} has no effect without {name_of(needs)}."
+        yield from map(str, self.configuration.doubts())
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:

@@ -154,6 +154,24 @@ def test_check_says_what_is_doubtful(project):
     assert doubt in result.stdout
 
 
+def test_check_says_which_settings_have_no_effect(project):
+    """Once where all spiders have them from the project, else with the spider."""
+    _append(project, '\nURLCANON_ORDER_BY = "items"\n')
+    spider = project / "shop_crawler" / "spiders" / "other.py"
+    spider.write_text(
+        "import scrapy\n"
+        "class Other(scrapy.Spider):\n"
+        "    name = 'other'\n"
+        "    custom_settings = {'URLCANON_SEEN_BY': 'text'}\n"
+    )
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 0
+    assert [line for line in result.stdout.splitlines() if line.startswith("doubtful")] == [
+        "doubtful: URLCANON_ORDER_BY has no effect without URLCANON_ORDER.",
+        "doubtful: spider other: URLCANON_SEEN_BY has no effect without URLCANON_SEEN.",
+    ]
+
+
 def test_check_says_that_it_is_in_no_project(tmp_path):
     """What is valid there is none of the settings that the user meant."""
     result = urlcanon("check", cwd=tmp_path)

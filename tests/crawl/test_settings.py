@@ -259,7 +259,7 @@ def test_tilde_is_the_home_directory(name, one, monkeypatch, tmp_path):
 def test_setting_that_needs_another_one_is_told():
     """Without the file of earlier runs nothing is skipped, whatever counts as got."""
     given = {"URLCANON_SEEN_BY": "text", "URLCANON_SEEN_EXPIRES": "30d"}
-    told = list(CrawlSettings.load(Settings(given)).without_effect())
+    told = list(CrawlSettings.load(Settings(given)).doubts())
     assert told == [f"{name} has no effect without URLCANON_SEEN." for name in given]
     beside = CrawlSettings.load(Settings({**given, "URLCANON_SEEN": "seen.sqlite"}))
-    assert not list(beside.without_effect())
+    assert not list(beside.doubts())
