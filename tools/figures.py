@@ -266,7 +266,6 @@ def changes(runs: Iterable[Any]) -> Iterator[Row]:
 
 def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
     """Yield what is found of the URL forms of each program, without and with pages that change."""
-    alike: dict[Row, list[str]] = {}
     for name in sorted(runs[0]["forms"], key=str.casefold):
         cells: list[str] = []
         for changing in sorted({run["changing"] for run in runs}):
@@ -274,11 +273,10 @@ def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
             for run in runs:
                 if run["changing"] == changing:
                     total.update(run["forms"][name])
-            cells += (share(total[kind] / max(1, total["redundant"]), 0) for kind in FORMS[:2])
+            of = total["redundant"]
+            cells += (share(total[kind] / of, 0) if of else "–" for kind in FORMS[:2])
             cells += (f"{total[kind]:,}" for kind in FORMS[2:])
-        alike.setdefault(tuple(cells), []).append(name)
-    for figures, names in alike.items():
-        yield ", ".join(names), *figures
+        yield name, *cells
 
 
 def judged(counts: Sequence[dict[str, int]]) -> Iterator[str]:
