@@ -83,6 +83,7 @@ def test_page_that_linked_a_variant_is_in_every_format(shop_reports):
     """Scrapy tells it of each link that it follows, and of a redirect what was redirected."""
     report = read_report(shop_reports / "report.json")
     variants = [variant for group in report.rows(Group) for variant in group.variants]
+    assert variants
     assert all(variant.linked_from or variant.redirected_from for variant in variants)
     with (shop_reports / "new" / "report.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
