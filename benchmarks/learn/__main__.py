@@ -16,7 +16,7 @@ from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Page, Score, pages_of, score
 from benchmarks.learn.maybedont_predictor import is_installed, maybe_dont
 from benchmarks.learn.methods import Halves
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -23,14 +23,14 @@ from benchmarks.learn.corpus import PATH
 from benchmarks.learn.cut_short import CRAWLS
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.learn.results.rule import as_rules
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.learn import LearnedRule
-    from scrapy_urlcanon.learn.evidence import Prior
+    from scrapy_urlcanon.learn.thresholds import Prior
 
 SCORE = PATH.with_name("score.py")
 CORPORA = (PATH, PATH.with_name("observations-2.tsv.gz"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchmarks.profiles.odds import Judged
-    from scrapy_urlcanon.learn.evidence import Prior
+    from scrapy_urlcanon.learn.thresholds import Prior
 
 FEW = 500
 """URLs of a small site."""

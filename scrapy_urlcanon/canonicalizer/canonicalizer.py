@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rules import Catalogue, Rule
     from scrapy_urlcanon.canonicalizer.url import Url
 
-_MAX_PASSES = 10
+MAX_PASSES = 10
+"""After so many rules that go on to change a URL do not settle."""
 _REMEMBERED_OPTIONS = 200
 SCRAPY = "scrapy"
 """The name of the step that Scrapy's own canonicalization is."""
@@ -284,7 +285,7 @@ class Canonicalizer:
         written: list[Step] = []
         passes: dict[str, int] = {}
         url = parse(text, written)
-        for _ in range(_MAX_PASSES):
+        for _ in range(MAX_PASSES):
             normalizations: list[Step] = []
             normalized = normalize(url, normalizations)
             policy = self._policies.for_url(normalized, overrides)
@@ -330,7 +331,7 @@ class Canonicalizer:
                 if url == normalized:
                     return before
             text = str(url)
-        raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
+        raise UnparsableUrlError(f"its rules do not settle within {MAX_PASSES} passes")
 
 
 @lru_cache(_REMEMBERED_OPTIONS)

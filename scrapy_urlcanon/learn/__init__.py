@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.learn.evidence import Prior, Thresholds
     from scrapy_urlcanon.learn.learning import learn, learn_site, merge
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule, Unexplained
+    from scrapy_urlcanon.learn.thresholds import Prior, Thresholds
 
 __all__ = [
     "Evidence",
@@ -35,9 +35,9 @@ _MODULES = {
     "Learned": "results.rule",
     "LearnedRule": "results.rule",
     "Observation": "observation",
-    "Prior": "evidence",
+    "Prior": "thresholds",
     "RuleInForce": "results.in_force",
-    "Thresholds": "evidence",
+    "Thresholds": "thresholds",
     "Unexplained": "results.rule",
     "learn": "learning",
     "learn_site": "learning",

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.learn.classes.shapes import shape_of, templates_of
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.vocabulary import is_protected
 
 if TYPE_CHECKING:

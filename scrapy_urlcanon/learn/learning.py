@@ -14,7 +14,6 @@ from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
 from scrapy_urlcanon.learn.classes.skips import Skips, skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.orders import rules_of_order
 from scrapy_urlcanon.learn.partitions import Partitions
@@ -28,17 +27,18 @@ from scrapy_urlcanon.learn.results.idle import without_idle
 from scrapy_urlcanon.learn.results.rule import Learned, as_rules
 from scrapy_urlcanon.learn.results.union import unite
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from scrapy_urlcanon.learn.classes.members import Key
-    from scrapy_urlcanon.learn.evidence import Prior
     from scrapy_urlcanon.learn.links import KnownLinks
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.partitions import Part
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.learn.site import Site
+    from scrapy_urlcanon.learn.thresholds import Prior
 
 #: Of fewer observations one process has learned by the time that others have begun.
 MIN_FOR_SEVERAL = 20_000

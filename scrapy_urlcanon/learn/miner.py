@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.rules.path import PathCase
-from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates, collect
+from scrapy_urlcanon.learn.candidates import Duplicates, collect
 from scrapy_urlcanon.learn.candidates.allow_lists import allow_lists
 from scrapy_urlcanon.learn.candidates.differences import differing_options
 from scrapy_urlcanon.learn.candidates.hosts import other_hosts
+from scrapy_urlcanon.learn.candidates.selection import select
 from scrapy_urlcanon.learn.candidates.substitutions import (
     paths_in_parameters,
     substitutions_of_paths,
@@ -22,49 +21,36 @@ from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.classes.shapes import templates_of
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Record, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups, as_it_is
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, settled, unsettled
-from scrapy_urlcanon.learn.results.secret_values import shows_a_secret
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Record, Thresholds, worth
+from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
 from scrapy_urlcanon.learn.trials.trial import Trial
-from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.learn.evidence import Prior, Tally
+    from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
+    from scrapy_urlcanon.learn.thresholds import Prior, Tally
 
     Maker = Callable[[Duplicates], Iterator[tuple[Candidate, int]]]
 
-#: Candidates tried in one round. Beyond them are the values of content parameters.
-MAX_CANDIDATES = 120
-
-#: Values of one parameter that are tried as its default.
-MAX_VALUES = 12
-
 #: Of more of them some are looked at.
 MAX_TARGETS = 10_000
-
-#: So many words in two cases before paths are the same in any.
-MIN_WORDS = 2
 
 #: Rules of one site that are listed apart.
 MAX_UNSURE = 10
 
 #: Each round works on what the rules of the last one left; four settle all sites that we have seen.
 MAX_ROUNDS = 4
-
-_NUMBER = re.compile("[0-9]+")
-_PLACE = re.compile(r"\{\w+\}")
 
 # What there is to propose: single options first, then pairs of templates for what they leave.
 _OPTIONS = (differing_options, other_hosts)
@@ -147,32 +133,7 @@ class Miner:
         self.groups.forget_index()
         duplicates = Duplicates(self.groups)
         found = collect(chain.from_iterable(maker(duplicates) for maker in makers))
-        proposers: dict[tuple[str, str], set[int]] = {}
-        for candidate, pages in found.items():
-            if candidate[0].is_template:
-                proposers.setdefault(_family(candidate), set()).update(pages)
-        candidates = [
-            candidate
-            for candidate, pages in found.items()
-            if len(pages) >= MIN_PROPOSERS or self._known(candidate) > 0
-        ]
-        # Names before values: what a parameter's name explains needs no list of its values.
-        candidates.sort(
-            key=lambda c: (_values(c), len(c), -len(found[c]), _growth(c) >= 0, repr(c))
-        )
-        # The number of one topic is not that of others, where most lead to these.
-        likely = (
-            c
-            for c in _worth_trying(candidates)
-            if not c[0].is_template or 2 * len(found[c]) > len(proposers[_family(c)])
-        )
-        candidates = list(islice(likely, MAX_CANDIDATES))
-        self.groups.index({step.handle for candidate in candidates for step in candidate})
-        candidates = [
-            candidate
-            for candidate in candidates
-            if not any(self._is_one_of_many(s) or self._is_case_of_few(s) for s in candidate)
-        ]
+        candidates = select(found, self.groups, self._known)
         self._failed.clear()
         self._refused.clear()
         # First those without any counter-example: what they explain is no longer there for a more
@@ -185,12 +146,13 @@ class Miner:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
             self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.moved))
-            pairs = Pairs(whole.unclear - whole.changed, whole.changed, trial.differing())
+            pairs = Pairs(whole.unclear - whole.changed, whole.changed, trial.merges.differing())
             if self._accept_all(trial, self._flawless):
                 self._rates.add_pairs(candidate, pairs)
                 accepted = True
-            elif not any(step.is_for_listings for step in candidate) and trial.accepted(
-                self.thresholds
+            elif (
+                not any(step.is_for_listings for step in candidate)
+                and ScopeSearch(trial, self.thresholds).accepted()
             ):
                 self._rates.add_pairs(candidate, pairs)
                 # No page speaks against some of them, but against their siblings.
@@ -217,42 +179,6 @@ class Miner:
         if self._prior is None:
             return 0
         return min(worth(self._prior(step.option.name, step.setting)) for step in candidate)
-
-    def _is_one_of_many(self, step: Operation) -> bool:
-        """Tell whether a default value is the number of one of many things, such as a user.
-
-        Or a date: where no day is given it is today, and another one in the next crawl. Or that of
-        the second part of a listing, beside a part 0.
-        """
-        if step.default is None:
-            return False
-        if step.default in FIRST_PAGE:
-            return step.default == "1" and not step.drops.isdisjoint(
-                self.groups.site.counted_from_zero
-            )
-        if is_date(step.default):
-            return True
-        if not is_number(step.default):
-            return False
-        (name,) = step.drops
-        return len(self.groups.values_of(name)) > MAX_VALUES
-
-    def _is_case_of_few(self, step: Operation) -> bool:
-        """Tell whether few words of paths have another case, so that it may be what they say.
-
-        ``/{thread}/T/`` and ``/{thread}/t/`` are two views of an archive whose other paths are as
-        they are.
-        """
-        if step.option.name != PathCase.name:
-            return False
-        words: set[str] = set()
-        for merge in self.groups.merges(self.groups.affected((step,))):
-            for source in merge.sources:
-                pairs = zip(source.path.split("/"), merge.target.path.split("/"), strict=False)
-                words.update(new for old, new in pairs if old != new)
-            if len(words) >= MIN_WORDS:
-                return False
-        return True
 
     def _defaults(self, candidate: Candidate, scope: Scope) -> set[str]:
         """Return the defaults in a scope of parameters of which a candidate drops another value.
@@ -302,7 +228,7 @@ class Miner:
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = [
             tally
-            for tally in trial.accepted(thresholds)
+            for tally in ScopeSearch(trial, thresholds).accepted()
             if not (
                 self._is_led_back(trial, tally)
                 or self._is_part_of_refused(trial, tally)
@@ -362,7 +288,7 @@ class Miner:
         against = unsettled(self.accepted, new)
         accepted = inserted((old for old in self.accepted if old not in against), new)
         if against:
-            if not self._begins_anew(accepted, tally.lost + tally.moved):
+            if not self._begins_anew(accepted, tally.against):
                 return False
         else:
             self.accepted = accepted
@@ -437,64 +363,3 @@ class Miner:
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""
         return settled(self.accepted, self._start(location))
-
-
-def _values(candidate: Candidate) -> int:
-    return sum(step.default is not None for step in candidate)
-
-
-def _family(candidate: Candidate) -> tuple[str, str]:
-    """Return what templates have in common that differ in numbers of what they lead to."""
-    source, target = candidate[0].shapes
-    return source, _NUMBER.sub("0", target)
-
-
-def _growth(candidate: Candidate) -> int:
-    """Return by how much a template makes URLs longer; -1 for other candidates."""
-    source, target = candidate[0].shapes
-    return len(target) - len(source) if target else -1
-
-
-def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
-    """Yield the candidates that can be said, without what is there in a better form.
-
-    That is a template that makes URLs longer: its reverse is as good, and its result is the one
-    linked. So is a reverse for more URLs, such as those with any ending. Of each parameter only the
-    likeliest default values are tried. What would be left out of the file is not tried: what is
-    accepted after it rests on it.
-    """
-    back: dict[str, set[str]] = {}
-    for source, target in {step.shapes for candidate in candidates for step in candidate}:
-        to, of = _numbered(target, source)
-        back.setdefault(to, set()).add(of)
-    values: Counter[str] = Counter()
-    for candidate in candidates:
-        if _growth(candidate) > 0:
-            source, target = _numbered(*candidate[0].shapes)
-            if any(_holds(of, target) for of in back.get(source, ())):
-                continue
-        names = [name for step in candidate if step.default is not None for name in step.drops]
-        values.update(names)
-        if all(values[name] <= MAX_VALUES for name in names) and all(
-            step.is_valid and not shows_a_secret(step.setting) for step in candidate
-        ):
-            yield candidate
-
-
-def _numbered(one: str, other: str) -> tuple[str, str]:
-    """Return two shapes of templates with places as they come in the first; others are free.
-
-    >>> _numbered("/record-{b}", "/search/{b}/{_c}")
-    ('/record-{0}', '/search/{0}/{}')
-    """
-    names = {name: f"{{{n}}}" for n, name in enumerate(dict.fromkeys(_PLACE.findall(one)))}
-    first, second = (_PLACE.sub(lambda m: names.get(m[0], "{}"), text) for text in (one, other))
-    return first, second
-
-
-def _holds(one: str, other: str) -> bool:
-    """Tell whether a shape, in which segments may be free, is that of each URL of another one."""
-    segments, others = one.split("/"), other.split("/")
-    return len(segments) == len(others) and all(
-        segment in {"{}", of} for segment, of in zip(segments, others, strict=True)
-    )

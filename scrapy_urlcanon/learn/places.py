@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
-from scrapy_urlcanon.learn.classes.elsewhere import Shown
+from scrapy_urlcanon.learn.classes.elsewhere import PageUrls
 from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.site import MAX_HOPS, NO_EVIDENCE
 
@@ -172,4 +172,4 @@ class _Places:
     def _other(self, location: Location, others: list[int]) -> Location | None:
         """Return the first URL among the *others* of a page that is a better place to look."""
         candidates = (self._site.locations[row] for row in others[:_MAX_LOOKED_AT])
-        return next(filter(Shown([location]).has_better, candidates), None)
+        return next(filter(PageUrls([location]).has_better, candidates), None)

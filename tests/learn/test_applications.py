@@ -4,10 +4,11 @@ from observed import pages, rules, see
 
 from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.captures import site_of
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations.paths import LowerPath
 from scrapy_urlcanon.learn.site import FOLDS
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS
+from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
 from scrapy_urlcanon.learn.trials.trial import Trial
 from scrapy_urlcanon.pages.page import Page
 
@@ -57,7 +58,7 @@ def test_part_of_a_site_is_tried_on_all_that_the_rule_would_change_there():
     ]
     groups = Groups(site_of("wiki.example", seen))
     trial = Trial(groups, (LowerPath(),), range(2 * FOLDS))
-    assert trial.accepted(DEFAULT_THRESHOLDS) == []
+    assert ScopeSearch(trial, DEFAULT_THRESHOLDS).accepted() == []
 
 
 def hosts(pages, others):

@@ -8,11 +8,12 @@ from counting import counting
 from scrapy_urlcanon.learn import Observation, learn
 from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.classes.skips import skip_rules
-from scrapy_urlcanon.learn.evidence import Thresholds
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.scope import scopes_of
+from scrapy_urlcanon.learn.thresholds import Thresholds
+from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
 from scrapy_urlcanon.learn.trials.trial import Trial
 
 
@@ -99,7 +100,7 @@ def test_scopes_are_looked_for_once_for_urls_that_begin_alike(monkeypatch):
         groups = groups_of(urls, lambda url: int(url.split("/")[6]))
         step = RewriteTemplates("/b/{a:digits}/c/{d:digits}/{_n:digits}", "/b/{a}/c/{d}")
         asked.clear()
-        assert Trial(groups, (step,), range(40)).accepted(Thresholds())
+        assert ScopeSearch(Trial(groups, (step,), range(40)), Thresholds()).accepted()
         numbers.append(len(asked))
     assert numbers[0] == numbers[1]
 

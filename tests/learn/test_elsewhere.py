@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.learn.classes.derived import way_of_most, way_to
-from scrapy_urlcanon.learn.classes.elsewhere import Shown
+from scrapy_urlcanon.learn.classes.elsewhere import PageUrls
 from scrapy_urlcanon.learn.location import locate
 
 PARAMS = st.builds("{}{}".format, st.sampled_from("abt"), st.sampled_from(["=1", "=2", "=x", ""]))
@@ -22,7 +22,9 @@ URLS = st.builds(
 def test_url_is_better_than_many_where_it_is_better_than_each(urls, other):
     """Beside one of them, and beside all."""
     for one in (other, urls[0]._replace(params=other.params)):
-        assert Shown(urls).has_better(one) == all(Shown([url]).has_better(one) for url in urls)
+        assert PageUrls(urls).has_better(one) == all(
+            PageUrls([url]).has_better(one) for url in urls
+        )
 
 
 NUMBERED = st.builds(

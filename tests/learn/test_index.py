@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.exceptions import TemplateError
-from scrapy_urlcanon.learn.classes.index import TemplateIndex
+from scrapy_urlcanon.learn.classes.index import ClassIndex
 from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.location import host_of, locate, to_url
 
@@ -26,7 +26,7 @@ URLS = st.builds(
 def test_index_leaves_out_no_template_that_fits(urls):
     """Each template, however it was come by, is found for all URLs of its outline that fit it."""
     locations = list(map(locate, urls))
-    index = TemplateIndex()
+    index = ClassIndex()
     templates, first = {}, {}
     for location in locations:
         for text in templates_of(location):

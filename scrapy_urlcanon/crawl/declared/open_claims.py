@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import define
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
+from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.pages.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.thresholds import Thresholds
 
 _TRACKING = frozenset(TRACKING_PARAMS)
 

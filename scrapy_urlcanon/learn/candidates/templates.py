@@ -28,16 +28,11 @@ from scrapy_urlcanon.learn.candidates.pieces import (
     look_of,
     without_slugs,
 )
+from scrapy_urlcanon.learn.candidates.plausible import is_plausible
 from scrapy_urlcanon.learn.location import IN_QUERY, name_of, readable_params, value_of
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import (
     FIRST_PAGE,
-    LANGUAGE,
-    PART_OF_LISTING,
-    SWITCHED,
-    YEAR,
-    is_date,
-    is_identifier,
     is_number,
     is_paging,
     is_protected,
@@ -63,14 +58,7 @@ LITERAL_SHARE = 0.2
 #: The same of what stands in the place of a text for readers, of which few are alike.
 SLUG_SHARE = 0.5
 
-_NAME_OF_NUMBER = re.compile(r"(?<=.)/(id)(?=/(?:[0-9]+|\{\w+:digits\})(?:/|\Z))")
-_BEFORE_ENDING = re.compile(r"[-._]([a-z]{2})(?=\.[a-z]{2,5}\Z)")
-_LONG = re.compile("[0-9]{3,}")
-_SIGNS = re.compile(r"[\W_]")
-_LEFT_OUT = re.compile(r"\{_\w+:digits\}")
-_BEHIND = re.compile(r"\}([^{}?&=]+)")
 _OF_PART = re.compile(r"[\d\W_]+(?:\.[a-z]{2,5})?\Z")
-_TITLE = re.compile(r"[^\W\d_]+(?:[-_+][^\W\d_]+)+")
 _FIELD = re.compile(r"\{[^{}]*\}")
 
 
@@ -127,115 +115,8 @@ def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]
             continue  # a narrower template says the same
         for literals, pages in _split(entries, skeleton.plain, ()):
             rewrite = _rewrite(skeleton, literals)
-            if rewrite is not None and _is_plausible(rewrite):
+            if rewrite is not None and is_plausible(rewrite):
                 yield from (((rewrite,), page) for page in pages)
-
-
-def _is_plausible(rewrite: RewriteTemplates) -> bool:
-    """Tell whether a pair of templates may say what is true of a site.
-
-    >>> _is_plausible(RewriteTemplates("/list/?C={_a}", "/list/?O=D"))
-    False
-    >>> _is_plausible(RewriteTemplates("/de/{a}", "/{a}?lang=de"))
-    True
-    >>> _is_plausible(RewriteTemplates("/de/{a}", "/fr/{a}"))
-    False
-    >>> _is_plausible(RewriteTemplates("/id/{a:digits}", "/{a}"))
-    False
-    >>> _is_plausible(RewriteTemplates("/news/{a}", "/fr/news/{a}"))
-    False
-    >>> _is_plausible(RewriteTemplates("/news/{a}.fr.html", "/news/{a}.html"))
-    False
-    >>> _is_plausible(RewriteTemplates("/detail?r={b:digits}", "/eg/record/{b}"))
-    True
-    >>> _is_plausible(RewriteTemplates("/wiki/{b}_(fr)", "/wiki/{b}/fr"))
-    True
-    >>> _is_plausible(RewriteTemplates("/{a:digits}/", "/id/eprint/{a}"))
-    True
-    >>> _is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
-    False
-    >>> _is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
-    False
-    >>> _is_plausible(RewriteTemplates("/?topic={a:digits}.msg{_b:digits}", "/?topic={a}.20"))
-    False
-    >>> _is_plausible(RewriteTemplates("/?num={a:digits}", "/?num={a}/2"))
-    False
-    >>> _is_plausible(RewriteTemplates("/{a}/latest", "/{a}/2.3"))
-    True
-    >>> _is_plausible(RewriteTemplates("/event/{a}/{_day:digits}/month", "/event/{a}/07/month"))
-    True
-    >>> _is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
-    True
-    >>> _is_plausible(RewriteTemplates("/blog/archive/2026/11/", "/blog/"))
-    False
-    >>> _is_plausible(RewriteTemplates("/blog/", "/blog/archive/2026/11/"))
-    False
-    >>> _is_plausible(RewriteTemplates("/blog/2026/{a}", "/blog/{a}?year=2026"))
-    True
-    >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
-    False
-    >>> _is_plausible(RewriteTemplates("/a?c=3:{_s}&id={a}", "/a?c=3&id={a}"))
-    True
-    """
-    texts = rewrite.source, rewrite.target
-    # The number of one part of a listing neither goes nor comes: only that of the first may, or
-    # that of any.
-    before, after = (set(PART_OF_LISTING.findall(text)) for text in texts)
-    if any(part.isdigit() and part not in FIRST_PAGE for part in before ^ after):
-        return False
-    # One of many things is no other one of them: two revisions of a text are one page where nothing
-    # changed between them, and elsewhere not.
-    mine, theirs = (
-        {*filter(is_identifier, _SIGNS.split(text)), *_LONG.findall(text)} for text in texts
-    )
-    (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
-    places = zip(path.split("/"), new_path.split("/"), strict=False)
-    # Any of those in one place, such as the days of a month, may be shown as one of them.
-    of_all = {new for old, new in places if _LEFT_OUT.fullmatch(old)}
-    put = theirs - mine
-    is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE
-    # Behind the thing it is that of a part, unless a word goes there: `latest` is a version.
-    behind, now_behind = (
-        set(_SIGNS.split(" ".join(_BEHIND.findall(text)))) for text in rewrite.shapes
-    )
-    is_part = behind <= now_behind and not put.isdisjoint(now_behind)
-    if put and (
-        mine - theirs
-        or not (is_first or put <= of_all or not (is_part or _LEFT_OUT.search(rewrite.source)))
-    ):
-        return False
-    # Nor does a title come where a number goes: it is that of one of those that have one.
-    come = set(new_path.split("/")) - set(path.split("/"))
-    if _LEFT_OUT.search(path) and any(_TITLE.fullmatch(text) for text in come):
-        return False
-    # A parameter comes only if the segment of the path that said so goes, or another parameter with
-    # its value, or if what stood beside its value goes. That one out of nowhere makes no difference
-    # has to be shown of it by itself. So has that of another switch: each is on by the same value.
-    old, new = (set(params.split("&")) - {""} for params in (query, new_query))
-    gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
-    # Nor does a language go, or come where nothing else does, since what is not translated now may
-    # be tomorrow; nor does a year or a day, as what is all that there is now will be a part of it.
-    # What names a number within the path is no language.
-    said, now_said = (
-        {*one.split("/"), *_BEFORE_ENDING.findall(one), *map(value_of, params)}
-        for one, params in ((path, old), (new_path, new))
-    )
-    is_more = all("{" in text and "{_" not in text for text in said - now_said) and all(
-        "{" in text or LANGUAGE.fullmatch(text) for text in now_said - said
-    )
-    moved = now_said.intersection(_SIGNS.split(rewrite.source))
-    for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(path), moved - said):
-        is_language = LANGUAGE.fullmatch(text) and (text in said or is_more)
-        if is_language or is_date(text) or YEAR.fullmatch(text):
-            return False
-    switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
-    named = {name_of(param): value_of(param) for param in old - new}
-    return all(
-        "{" in param
-        or value_of(param) in gone - switches
-        or is_token(value_of(param), named.get(name_of(param), ""))
-        for param in new - old
-    )
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
@@ -268,6 +149,7 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         or any(is_protected(name) for name in names if _is_dropped(name, taken, others, put))
     ):
         return
+    outside = (*segments[:head], *segments[len(segments) - tail :])
     pieces = [*middle, *map(value_of, taken)]
     patterns, tokens, fillings, beside = explain(pieces, [*others, *map(value_of, put)])
     tokens += beside
@@ -282,11 +164,10 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
             tuple(fillings[: len(others)]),
             tuple(zip(map(name_of, put), new_values, strict=True)),
         )
-        yield skeleton, (*segments[:head], *segments[len(segments) - tail :], *tokens)
+        yield skeleton, (*outside, *tokens)
         if head == len(segments) and any(segments) and taken:
             yield skeleton._replace(head=ANY_PATH), tuple(tokens)
     if middle and others and not taken and not put:
-        outside = (*segments[:head], *segments[len(segments) - tail :])
         for patterns, filling, token in _indifferent(middle, others, outside):
             yield Skeleton(head, tail, (*patterns,), (), (filling,), ()), (*outside, *token)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ENDS = re.compile("[/;]")
 
 
-class Shown:
+class PageUrls:
     """URLs of one page, some thousands of them where it is a form to log in.
 
     No better place to look than one of them is a longer form of its path, by a session too, a URL
@@ -28,20 +28,20 @@ class Shown:
     not translated now may be tomorrow.
 
     >>> from scrapy_urlcanon.learn.location import locate
-    >>> shown = Shown(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))
+    >>> urls = PageUrls(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))
     >>> better = ["http://a.example/p?id=8&tab=a", "http://a.example/p?id=7", "http://a.example/"]
-    >>> [shown.has_better(locate(url)) for url in better]
+    >>> [urls.has_better(locate(url)) for url in better]
     [True, True, True]
     >>> worse = ["http://a.example/p?id=7&tab=b", "http://a.example/p?id=8&tab=a&x=1"]
     >>> worse += ["http://a.example/q/more", "http://a.example/q;s=1"]
-    >>> [shown.has_better(locate(url)) for url in worse]
+    >>> [urls.has_better(locate(url)) for url in worse]
     [False, False, False, False]
-    >>> shown = Shown([locate("http://a.example/read?7,82")])
+    >>> urls = PageUrls([locate("http://a.example/read?7,82")])
     >>> longer = ["http://a.example/read?7,82,83", "http://a.example/read?7,82,print,page=1"]
-    >>> [shown.has_better(locate(url)) for url in longer]
+    >>> [urls.has_better(locate(url)) for url in longer]
     [False, False]
-    >>> shown = Shown([locate("http://a.example/news/7")])
-    >>> [shown.has_better(locate(f"http://a.example/{path}")) for path in ("fr/news/7", "fr/title")]
+    >>> urls = PageUrls([locate("http://a.example/news/7")])
+    >>> [urls.has_better(locate(f"http://a.example/{path}")) for path in ("fr/news/7", "fr/title")]
     [False, True]
     """
 

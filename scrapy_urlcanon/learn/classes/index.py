@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-class TemplateIndex(Generic[Item]):
+class ClassIndex(Generic[Item]):
     """Templates, by what all URLs that fit one have in common.
 
     That is the host, the names of the parameters, the depth where the path is not any, and the text
@@ -26,7 +26,7 @@ class TemplateIndex(Generic[Item]):
 
     >>> from scrapy_urlcanon.canonicalizer.templates import parse_template
     >>> from scrapy_urlcanon.learn.location import locate
-    >>> index = TemplateIndex()
+    >>> index = ClassIndex()
     >>> for kind in ("a", "b"):
     ...     template = parse_template(f"/{kind}/{{id:digits}}")
     ...     index.add(locate(f"http://a.example/{kind}/7"), template, kind)

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.coverage import MIN_URLS
-from scrapy_urlcanon.learn.classes.index import TemplateIndex
+from scrapy_urlcanon.learn.classes.index import ClassIndex
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.location import (
     host_of,
@@ -150,7 +150,7 @@ def _thing_of(location: Location) -> str:
 def classes_of(likely: Iterable[Location], groups: Groups) -> list[SkipClass]:
     """Return the classes that some URLs are in, with all their members."""
     classes: dict[Key, SkipClass] = {}
-    index: TemplateIndex[SkipClass] = TemplateIndex()
+    index: ClassIndex[SkipClass] = ClassIndex()
     for location in likely:
         host = host_of(location.origin)
         for text in templates_of(location):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.classes.look import Look
     from scrapy_urlcanon.learn.classes.members import SkipClass
-    from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import LearnedRule
+    from scrapy_urlcanon.learn.thresholds import Thresholds
 
 #: Classes of one site that are listed.
 MAX_REFUSED = 10

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.learn.classes.look import Look
-    from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+    from scrapy_urlcanon.learn.thresholds import Thresholds
 
 #: Fewer classes are no sections, and fewer members of one tell nothing.
 _MIN_SECTIONS, _MIN_MEMBERS = 3, 4

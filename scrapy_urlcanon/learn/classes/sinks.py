@@ -43,9 +43,9 @@ from scrapy_urlcanon.wording import count_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location, Place
+    from scrapy_urlcanon.learn.thresholds import Thresholds
 
 #: How many values of a parameter must have been seen, and what share of them must name a URL of the
 #: site. A crawl that was cut short has not seen all that is named, so that many values may do with

@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.classes.coverage import (
     may_have_changed,
 )
 from scrapy_urlcanon.learn.classes.displaced import shown_in_place
-from scrapy_urlcanon.learn.classes.elsewhere import Shown
+from scrapy_urlcanon.learn.classes.elsewhere import PageUrls
 from scrapy_urlcanon.learn.classes.look import (
     DECLARES_UNSEEN,
     HAS_CHANGED,
@@ -38,19 +38,19 @@ from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
 from scrapy_urlcanon.learn.classes.sections import said, sections_of
 from scrapy_urlcanon.learn.classes.shares_seen import SharesSeen
-from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.rates import USUAL
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.thresholds import worth
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.learn.classes.members import Key, SkipClass
-    from scrapy_urlcanon.learn.evidence import Prior, Thresholds
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+    from scrapy_urlcanon.learn.thresholds import Prior, Thresholds
 
 #: Where fewer URLs of a class than this were seen the class is not looked at.
 _MIN_MEMBERS = 4
@@ -241,7 +241,7 @@ class _Skips:
         """Yield each page of a class, with the other URLs under which it is found."""
         inside = found.members | self._skipped
         for page, showing in found.pages.items():
-            shown = Shown([*showing, *self._led(page, found)])
+            of_page = PageUrls([*showing, *self._led(page, found)])
             yield (
                 page,
                 [
@@ -250,7 +250,7 @@ class _Skips:
                     if other not in inside
                     # What redirects to what is skipped shows nothing, once that is skipped.
                     and self._redirects.get(other) not in inside
-                    and shown.has_better(other)
+                    and of_page.has_better(other)
                 ],
             )
 
@@ -461,11 +461,11 @@ class _Skips:
         inside = found.members | self._skipped | self._unsure
         outside = {}
         for page, showing in found.pages.items():
-            shown = Shown([*showing, *self._led(page, found)])
+            of_page = PageUrls([*showing, *self._led(page, found)])
             outside[page] = [
                 url
                 for url in self._urls[page]
-                if (form := self._form(url)) not in inside and shown.has_better(form)
+                if (form := self._form(url)) not in inside and of_page.has_better(form)
             ]
         return outside
 

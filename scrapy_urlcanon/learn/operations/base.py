@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
+from scrapy_urlcanon.canonicalizer.canonicalizer import MAX_PASSES
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, parts_of, to_url
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Origin
 
 _LAYER = Layer("learning")
-
-#: As in the canonicalizer.
-MAX_PASSES = 10
 
 ANY = "any"
 """The mark that all URLs bear."""

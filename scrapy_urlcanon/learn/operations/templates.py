@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from scrapy_urlcanon.canonicalizer.canonicalizer import MAX_PASSES
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
 from scrapy_urlcanon.learn.location import (
     MARK,
@@ -17,7 +18,7 @@ from scrapy_urlcanon.learn.location import (
     to_url,
     with_path,
 )
-from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
+from scrapy_urlcanon.learn.operations.base import ANY, Operation
 from scrapy_urlcanon.learn.vocabulary import (
     FIRST_PAGE,
     LANGUAGE,

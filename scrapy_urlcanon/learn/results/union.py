@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.canonicalizer.patterns import Pattern
-    from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.results.rule import Key, Kind
+    from scrapy_urlcanon.learn.thresholds import Thresholds
 
 
 class United(NamedTuple):

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.confidence import MAX_FALSE, at_most_drawn, lower_bound
 from scrapy_urlcanon.learn.candidates import common
-from scrapy_urlcanon.learn.evidence import Record
 from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of, value_of
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.thresholds import Record
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number, is_ordering
 
 if TYPE_CHECKING:

@@ -1,0 +1,190 @@
+"""Which pairs of templates may say what is true of a site."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.learn.candidates.pieces import is_token
+from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.vocabulary import (
+    FIRST_PAGE,
+    LANGUAGE,
+    PART_OF_LISTING,
+    SWITCHED,
+    YEAR,
+    is_date,
+    is_identifier,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+
+_NAME_OF_NUMBER = re.compile(r"(?<=.)/(id)(?=/(?:[0-9]+|\{\w+:digits\})(?:/|\Z))")
+_BEFORE_ENDING = re.compile(r"[-._]([a-z]{2})(?=\.[a-z]{2,5}\Z)")
+_LONG = re.compile("[0-9]{3,}")
+_SIGNS = re.compile(r"[\W_]")
+_LEFT_OUT = re.compile(r"\{_\w+:digits\}")
+_BEHIND = re.compile(r"\}([^{}?&=]+)")
+_TITLE = re.compile(r"[^\W\d_]+(?:[-_+][^\W\d_]+)+")
+
+
+def is_plausible(rewrite: RewriteTemplates) -> bool:
+    """Tell whether a pair of templates may say what is true of a site.
+
+    >>> from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+    >>> is_plausible(RewriteTemplates("/list/?C={_a}", "/list/?O=D"))
+    False
+    >>> is_plausible(RewriteTemplates("/de/{a}", "/{a}?lang=de"))
+    True
+    >>> is_plausible(RewriteTemplates("/de/{a}", "/fr/{a}"))
+    False
+    >>> is_plausible(RewriteTemplates("/id/{a:digits}", "/{a}"))
+    False
+    >>> is_plausible(RewriteTemplates("/news/{a}", "/fr/news/{a}"))
+    False
+    >>> is_plausible(RewriteTemplates("/news/{a}.fr.html", "/news/{a}.html"))
+    False
+    >>> is_plausible(RewriteTemplates("/detail?r={b:digits}", "/eg/record/{b}"))
+    True
+    >>> is_plausible(RewriteTemplates("/wiki/{b}_(fr)", "/wiki/{b}/fr"))
+    True
+    >>> is_plausible(RewriteTemplates("/{a:digits}/", "/id/eprint/{a}"))
+    True
+    >>> is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
+    False
+    >>> is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
+    False
+    >>> is_plausible(RewriteTemplates("/?topic={a:digits}.msg{_b:digits}", "/?topic={a}.20"))
+    False
+    >>> is_plausible(RewriteTemplates("/?num={a:digits}", "/?num={a}/2"))
+    False
+    >>> is_plausible(RewriteTemplates("/{a}/latest", "/{a}/2.3"))
+    True
+    >>> is_plausible(RewriteTemplates("/event/{a}/{_day:digits}/month", "/event/{a}/07/month"))
+    True
+    >>> is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
+    True
+    >>> is_plausible(RewriteTemplates("/blog/archive/2026/11/", "/blog/"))
+    False
+    >>> is_plausible(RewriteTemplates("/blog/", "/blog/archive/2026/11/"))
+    False
+    >>> is_plausible(RewriteTemplates("/blog/2026/{a}", "/blog/{a}?year=2026"))
+    True
+    >>> is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
+    False
+    >>> is_plausible(RewriteTemplates("/a?c=3:{_s}&id={a}", "/a?c=3&id={a}"))
+    True
+    """
+    source, target = _Halves.of(rewrite.source), _Halves.of(rewrite.target)
+    return not (
+        _changes_parts(rewrite)
+        or _puts_in_another(rewrite, source, target)
+        or _puts_in_a_title(source, target)
+        or _changes_the_language_or_date(rewrite, source, target)
+    ) and _explains_its_params(source, target)
+
+
+class _Halves(NamedTuple):
+    """A template in two halves."""
+
+    path: str
+    params: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return the halves of a template."""
+        path, _, query = text.partition("?")
+        return cls(path, frozenset(query.split("&")) - {""})
+
+    @property
+    def segments(self) -> set[str]:
+        """What stands between the slashes of the path."""
+        return {*self.path.split("/")}
+
+
+def _changes_parts(rewrite: RewriteTemplates) -> bool:
+    """Tell whether the number of one part of a listing goes or comes.
+
+    Only that of the first may, or that of any.
+    """
+    before, after = (
+        set(PART_OF_LISTING.findall(text)) for text in (rewrite.source, rewrite.target)
+    )
+    return any(part.isdigit() and part not in FIRST_PAGE for part in before ^ after)
+
+
+def _puts_in_another(rewrite: RewriteTemplates, source: _Halves, target: _Halves) -> bool:
+    """Tell whether one of many things becomes another one of them.
+
+    Two revisions of a text are one page where nothing changed between them, and elsewhere not.
+    """
+    mine, theirs = (
+        {*filter(is_identifier, _SIGNS.split(text)), *_LONG.findall(text)}
+        for text in (rewrite.source, rewrite.target)
+    )
+    put = theirs - mine
+    if not put:
+        return False
+    # Any of those in one place, such as the days of a month, may be shown as one of them.
+    places = zip(source.path.split("/"), target.path.split("/"), strict=False)
+    of_all = {new for old, new in places if _LEFT_OUT.fullmatch(old)}
+    is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE
+    # Behind the thing it is that of a part, unless a word goes there: `latest` is a version.
+    behind, now_behind = (
+        set(_SIGNS.split(" ".join(_BEHIND.findall(text)))) for text in rewrite.shapes
+    )
+    is_part = behind <= now_behind and not put.isdisjoint(now_behind)
+    is_of_any = is_first or put <= of_all or not (is_part or _LEFT_OUT.search(rewrite.source))
+    return bool(mine - theirs) or not is_of_any
+
+
+def _puts_in_a_title(source: _Halves, target: _Halves) -> bool:
+    """Tell whether a title comes where a number goes: it is that of one of those that have one."""
+    come = target.segments - source.segments
+    return bool(_LEFT_OUT.search(source.path)) and any(map(_TITLE.fullmatch, come))
+
+
+def _changes_the_language_or_date(
+    rewrite: RewriteTemplates, source: _Halves, target: _Halves
+) -> bool:
+    """Tell whether a language goes, or comes where nothing else does; or a year or a day.
+
+    What is not translated now may be tomorrow, and what is all that there is now will be a part of
+    it. What names a number within the path is no language.
+    """
+    said, now_said = (
+        {*half.segments, *_BEFORE_ENDING.findall(half.path), *map(value_of, half.params)}
+        for half in (source, target)
+    )
+    is_more = all("{" in text and "{_" not in text for text in said - now_said) and all(
+        "{" in text or LANGUAGE.fullmatch(text) for text in now_said - said
+    )
+    moved = now_said.intersection(_SIGNS.split(rewrite.source))
+    return any(
+        (LANGUAGE.fullmatch(text) and (text in said or is_more))
+        or is_date(text)
+        or YEAR.fullmatch(text)
+        for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(source.path), moved - said)
+    )
+
+
+def _explains_its_params(source: _Halves, target: _Halves) -> bool:
+    """Tell whether each parameter that comes has its reason in what goes.
+
+    That is the segment of the path that said so, or another parameter with its value, or what
+    stood beside its value. That one out of nowhere makes no difference has to be shown of it by
+    itself. So has that of another switch: each is on by the same value.
+    """
+    lost = source.params - target.params
+    switches = set(filter(SWITCHED.fullmatch, map(value_of, lost))) - source.segments
+    gone = (source.segments - target.segments | set(map(value_of, lost))) - switches
+    named = {name_of(param): value_of(param) for param in lost}
+    return all(
+        "{" in param
+        or value_of(param) in gone
+        or is_token(value_of(param), named.get(name_of(param), ""))
+        for param in target.params - source.params
+    )

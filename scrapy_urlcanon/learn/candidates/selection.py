@@ -1,0 +1,165 @@
+"""Which candidates are tried, and in which order."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.rules.path import PathCase
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
+from scrapy_urlcanon.learn.results.secret_values import shows_a_secret
+from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from scrapy_urlcanon.learn.candidates import Candidate
+    from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.operations.base import Operation
+
+#: Candidates tried in one round. Beyond them are the values of content parameters.
+MAX_CANDIDATES = 120
+
+#: Values of one parameter that are tried as its default.
+MAX_VALUES = 12
+
+#: So many words in two cases before paths are the same in any.
+MIN_WORDS = 2
+
+_NUMBER = re.compile("[0-9]+")
+_PLACE = re.compile(r"\{\w+\}")
+
+
+def select(
+    found: Mapping[Candidate, Collection[int]],
+    groups: Groups,
+    known: Callable[[Candidate], int],
+) -> list[Candidate]:
+    """Return the candidates to try, one after the other; *groups* is made ready for them.
+
+    :param found: all that are proposed, each with the pages that suggest it.
+    :param known: returns how many pages prior knowledge of a candidate is worth.
+    """
+    proposers: dict[tuple[str, str], set[int]] = {}
+    for candidate, pages in found.items():
+        if candidate[0].is_template:
+            proposers.setdefault(_family(candidate), set()).update(pages)
+    candidates = [
+        candidate
+        for candidate, pages in found.items()
+        if len(pages) >= MIN_PROPOSERS or known(candidate) > 0
+    ]
+    # Names before values: what a parameter's name explains needs no list of its values.
+    candidates.sort(key=lambda c: (_values(c), len(c), -len(found[c]), _growth(c) >= 0, repr(c)))
+    # The number of one topic is not that of others, where most lead to these.
+    likely = (
+        c
+        for c in _worth_trying(candidates)
+        if not c[0].is_template or 2 * len(found[c]) > len(proposers[_family(c)])
+    )
+    candidates = list(islice(likely, MAX_CANDIDATES))
+    groups.index({step.handle for candidate in candidates for step in candidate})
+    return [
+        candidate
+        for candidate in candidates
+        if not any(_is_one_of_many(s, groups) or _is_case_of_few(s, groups) for s in candidate)
+    ]
+
+
+def _is_one_of_many(step: Operation, groups: Groups) -> bool:
+    """Tell whether a default value is the number of one of many things, such as a user.
+
+    Or a date: where no day is given it is today, and another one in the next crawl. Or that of
+    the second part of a listing, beside a part 0.
+    """
+    if step.default is None:
+        return False
+    if step.default in FIRST_PAGE:
+        return step.default == "1" and not step.drops.isdisjoint(groups.site.counted_from_zero)
+    if is_date(step.default):
+        return True
+    if not is_number(step.default):
+        return False
+    (name,) = step.drops
+    return len(groups.values_of(name)) > MAX_VALUES
+
+
+def _is_case_of_few(step: Operation, groups: Groups) -> bool:
+    """Tell whether few words of paths have another case, so that it may be what they say.
+
+    ``/{thread}/T/`` and ``/{thread}/t/`` are two views of an archive whose other paths are as
+    they are.
+    """
+    if step.option.name != PathCase.name:
+        return False
+    words: set[str] = set()
+    for merge in groups.merges(groups.affected((step,))):
+        for source in merge.sources:
+            pairs = zip(source.path.split("/"), merge.target.path.split("/"), strict=False)
+            words.update(new for old, new in pairs if old != new)
+        if len(words) >= MIN_WORDS:
+            return False
+    return True
+
+
+def _values(candidate: Candidate) -> int:
+    return sum(step.default is not None for step in candidate)
+
+
+def _family(candidate: Candidate) -> tuple[str, str]:
+    """Return what templates have in common that differ in numbers of what they lead to."""
+    source, target = candidate[0].shapes
+    return source, _NUMBER.sub("0", target)
+
+
+def _growth(candidate: Candidate) -> int:
+    """Return by how much a template makes URLs longer; -1 for other candidates."""
+    source, target = candidate[0].shapes
+    return len(target) - len(source) if target else -1
+
+
+def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates that can be said, without what is there in a better form.
+
+    That is a template that makes URLs longer: its reverse is as good, and its result is the one
+    linked. So is a reverse for more URLs, such as those with any ending. Of each parameter only the
+    likeliest default values are tried. What would be left out of the file is not tried: what is
+    accepted after it rests on it.
+    """
+    back: dict[str, set[str]] = {}
+    for source, target in {step.shapes for candidate in candidates for step in candidate}:
+        to, of = _numbered(target, source)
+        back.setdefault(to, set()).add(of)
+    values: Counter[str] = Counter()
+    for candidate in candidates:
+        if _growth(candidate) > 0:
+            source, target = _numbered(*candidate[0].shapes)
+            if any(_holds(of, target) for of in back.get(source, ())):
+                continue
+        names = [name for step in candidate if step.default is not None for name in step.drops]
+        values.update(names)
+        if all(values[name] <= MAX_VALUES for name in names) and all(
+            step.is_valid and not shows_a_secret(step.setting) for step in candidate
+        ):
+            yield candidate
+
+
+def _numbered(one: str, other: str) -> tuple[str, str]:
+    """Return two shapes of templates with places as they come in the first; others are free.
+
+    >>> _numbered("/record-{b}", "/search/{b}/{_c}")
+    ('/record-{0}', '/search/{0}/{}')
+    """
+    names = {name: f"{{{n}}}" for n, name in enumerate(dict.fromkeys(_PLACE.findall(one)))}
+    first, second = (_PLACE.sub(lambda m: names.get(m[0], "{}"), text) for text in (one, other))
+    return first, second
+
+
+def _holds(one: str, other: str) -> bool:
+    """Tell whether a shape, in which segments may be free, is that of each URL of another one."""
+    segments, others = one.split("/"), other.split("/")
+    return len(segments) == len(others) and all(
+        segment in {"{}", of} for segment, of in zip(segments, others, strict=True)
+    )
