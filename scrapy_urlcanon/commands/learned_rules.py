@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.learn import Learned, LearnedRule
-    from scrapy_urlcanon.learn.results.rule import Unexplained
+    from scrapy_urlcanon.learn.results.rule import Evidence, Unexplained
     from scrapy_urlcanon.report.screen import Screen
 
 _DOMAINS = 20
@@ -89,33 +89,46 @@ def show_learned(
         _show_skips(skips, screen)
     off = [rule.evidence for rule in learned.rules if rule.is_off(turned_off)]
     if off:
-        more = count_of(sum(evidence.merges for evidence in off), "request")
-        saved = sum(domain.saved for domain in domains)
-        placed = sum(evidence.placed for evidence in off)
-        screen.line(
-            f"turned off: {count_of(len(off), 'rule')} that would save {more} on top of the "
-            f"{saved:,} that the others save; for {placed:,} of them another URL of the page is "
-            "known"
-        )
-    kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
-    kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
-    for kind, what in IN_FORCE.items():
-        if kinds[kind]:
-            screen.line(f"{kind}: {count_of(kinds[kind], 'rule')} {what}")
+        _show_off(off, sum(domain.saved for domain in domains), screen)
+    _show_in_force(learned, screen)
     for rule in [rule for rule in learned.unsure if rule.doubt][:_REFUSED]:
         name = rule.setting[0] if rule.is_skip else rule.setting
         screen.line("unsure: ", (f"{rule.pattern} {rule.option} {name}", "cyan"))
         screen.line(f"  {evidence_of(rule)}")
     for left in learned.unexplained[:_UNEXPLAINED]:
-        screen.line(
-            f"not explained: {left.urls:,} on {left.domain} that differ in ",
-            (left.difference, "cyan"),
-        )
-        for url in left.example:
-            screen.line((f"  {shown_url(url)}", "dim"))
-        _show_rule_for(left, configured, screen)
+        _show_unexplained(left, configured, screen)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         screen.line((f"skipped: {count:,} {reason}", "yellow"))
+
+
+def _show_off(off: Collection[Evidence], saved: int, screen: Screen) -> None:
+    """Print what the rules that are turned off would save, on top of what the others save."""
+    more = count_of(sum(evidence.merges for evidence in off), "request")
+    placed = sum(evidence.placed for evidence in off)
+    screen.line(
+        f"turned off: {count_of(len(off), 'rule')} that would save {more} on top of the "
+        f"{saved:,} that the others save; for {placed:,} of them another URL of the page is known"
+    )
+
+
+def _show_in_force(learned: Learned, screen: Screen) -> None:
+    """Print what became of the rules that the observations were made under."""
+    kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
+    kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
+    for kind, what in IN_FORCE.items():
+        if kinds[kind]:
+            screen.line(f"{kind}: {count_of(kinds[kind], 'rule')} {what}")
+
+
+def _show_unexplained(left: Unexplained, configured: Canonicalizer, screen: Screen) -> None:
+    """Print duplicates that no rule explains, with an example and a rule that would."""
+    screen.line(
+        f"not explained: {left.urls:,} on {left.domain} that differ in ",
+        (left.difference, "cyan"),
+    )
+    for url in left.example:
+        screen.line((f"  {shown_url(url)}", "dim"))
+    _show_rule_for(left, configured, screen)
 
 
 def _show_urls(learned: Learned, screen: Screen) -> None:

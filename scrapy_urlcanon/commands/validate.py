@@ -151,13 +151,24 @@ def _check(
         raise InputError(nothing_of(arguments.observations, skipped))
     checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
     tried = [check for check in checks if check.pairs]
-    left = sum(len(check.pairs) for check in tried)
     console.print(f"Fetching pairs for {count_of(len(tried), 'rule')} ...", highlight=False)
+    fetched, end = _crawl(tried, settings, console)
+    show_checks(checks, screen, fetched=fetched)
+    if end not in {_FINISHED, _SHUTDOWN}:
+        is_set = end.startswith("closespider_")
+        what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""
+        screen.line((f"ended before all was fetched, by {end}", "bold yellow"), what)
+    return checks, end
+
+
+def _crawl(checks: list[RuleCheck], settings: Settings, console: Console) -> tuple[int, str]:
+    """Fetch the pairs of *checks*, and return how many responses came, and why the crawl ended."""
     for name, value in SETTINGS.items():
         settings.set(name, value, "cmdline")
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(ValidationSpider)
     fetched = 0
+    left = sum(len(check.pairs) for check in checks)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     with shown(progress):
         task = progress.add_task("Pairs", total=left)
@@ -165,22 +176,16 @@ def _check(
         def response_received() -> None:
             nonlocal fetched
             fetched += 1
-            rest = sum(len(check.pairs) for check in tried)
+            rest = sum(len(check.pairs) for check in checks)
             progress.update(task, completed=left - rest)
 
         crawler.signals.connect(response_received, signals.response_received)
-        process.crawl(crawler, checks=tried)
+        process.crawl(crawler, checks=checks)
         process.start()
     if process.bootstrap_failed:
         raise UsageError("the crawl did not start; run with -L ERROR to see why", print_help=False)
-    show_checks(checks, screen, fetched=fetched)
-    # The second Ctrl-C stops Scrapy before it has noted any.
-    end = crawler.stats.get_value("finish_reason", _SHUTDOWN)
-    if end not in {_FINISHED, _SHUTDOWN}:
-        is_set = end.startswith("closespider_")
-        what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""
-        screen.line((f"ended before all was fetched, by {end}", "bold yellow"), what)
-    return checks, end
+    # The second Ctrl-C stops Scrapy before it has noted any reason.
+    return fetched, crawler.stats.get_value("finish_reason", _SHUTDOWN)
 
 
 def _noting_urls(observations: Iterable[Observation], urls: list[str]) -> Iterator[Observation]:
