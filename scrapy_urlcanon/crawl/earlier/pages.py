@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import time
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakSet
@@ -22,6 +23,7 @@ from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unkn
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.callbacks import at_work
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
@@ -270,10 +272,9 @@ class EarlierPages:
 
     def _write(self) -> None:
         """Write what was got, but for pages that the spider is at work on: it may be killed yet."""
-        slot = self._crawler.engine.scraper.slot
-        active = slot.active if slot else ()
-        at_work = {key for request in active for key in self._noted.get(request, ())}
-        done = [page for key, page in self._new.items() if key not in at_work]
+        noted = (self._noted.get(request, ()) for request in at_work(self._crawler))
+        open_keys = set(chain.from_iterable(noted))
+        done = [page for key, page in self._new.items() if key not in open_keys]
         try:
             if done:
                 self._store.add(done, self._digest)

@@ -1,4 +1,4 @@
-"""What of a spider a request is for, by a name that is the same in the next run of a job."""
+"""What of a spider a request is for, and for which of them it is at work."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import CellType
 
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
 _LOCAL = ".<locals>."
 _FUNCTIONS = (FunctionType, MethodType, partial)
@@ -23,9 +24,10 @@ _FUNCTIONS = (FunctionType, MethodType, partial)
 def callback_of(request: Request, spider: Spider | None) -> str:
     """Return the name of what of *spider* a response to *request* is for.
 
-    A ``CrawlSpider`` has one for each of its rules. What is bound to arguments is for what it is
-    bound to, as with ``cb_kwargs``; so are a closure, and a method of whatever object of a class.
-    What is made of another function, as by one that wraps a callback, is for that one too.
+    It is the same in the next run of a job. A ``CrawlSpider`` has one for each of its rules. What
+    is bound to arguments is for what it is bound to, as with ``cb_kwargs``; so are a closure, and a
+    method of whatever object of a class. What is made of another function, as by one that wraps a
+    callback, is for that one too.
     """
     callback = request.callback or _default(spider)
     name = getattr(callback, "__qualname__", "")
@@ -36,6 +38,15 @@ def callback_of(request: Request, spider: Spider | None) -> str:
         name = " ".join((name, *sorted(names)))
     rule = request.meta.get("rule") if isinstance(spider, CrawlSpider) else None
     return name if rule is None else f"{name}, rule {rule}"
+
+
+def at_work(crawler: Crawler) -> Collection[Request]:
+    """Return the requests whose callbacks are not done, or what these yielded is not through.
+
+    Such a callback may raise yet (Scrapy 2.19, ``core/scraper.py``, ``Slot.active``).
+    """
+    slot = crawler.engine.scraper.slot
+    return slot.active if slot else ()
 
 
 def _default(spider: Spider | None) -> Any:

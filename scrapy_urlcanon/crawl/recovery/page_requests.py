@@ -31,7 +31,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     original_of,
 )
-from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
@@ -391,8 +391,7 @@ class PageRequests:
         # What is fetched instead may be dropped, while a state is being moved.
         if not self._scraped or self._is_fetching:
             return
-        slot = self._crawler.engine.scraper.slot
-        active = slot.active if slot else ()
+        active = at_work(self._crawler)
         for request, pages in tuple(self._scraped.items()):
             if request in active:
                 continue
