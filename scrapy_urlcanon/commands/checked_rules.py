@@ -10,7 +10,7 @@ from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn.results.toml_text import Line, tables
 from scrapy_urlcanon.pages.verdict import SHARED
 from scrapy_urlcanon.redaction import shown_url
-from scrapy_urlcanon.validate.evidence import LED_AWAY, NO_OTHER_PAGE
+from scrapy_urlcanon.validate.found_pairs import LED_AWAY, NO_OTHER_PAGE
 from scrapy_urlcanon.validate.spider import SILENT
 from scrapy_urlcanon.wording import count_of
 

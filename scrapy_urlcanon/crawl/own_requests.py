@@ -163,7 +163,7 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     if reason in {RESCUE, RELEASED, OWN_URL} and mark.get("url") == request.url:
         return str(reason)
     if mark_of(request, AUDIT):
-        return f"{AUDIT} {mark.get('round')}.{mark['number']} of {mark['trial']}"
+        return f"{AUDIT} {mark.get('round')}.{mark['number']} of {mark['case']}"
     return None
 
 

@@ -7,8 +7,8 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.case import AuditedPair
 from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
-from scrapy_urlcanon.crawl.checks.trial import AuditedPair
 from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.pages.verdict import Judgement, Verdict
 from scrapy_urlcanon.redis import scripts

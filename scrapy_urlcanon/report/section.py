@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+    from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.order.progress import News
     from scrapy_urlcanon.profiles.installation import Installation

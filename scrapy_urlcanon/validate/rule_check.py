@@ -19,7 +19,7 @@ from scrapy_urlcanon.learn.results.in_force import settings_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.verdict import NO_TEXT, SHARED, Judgement, Verdict
 from scrapy_urlcanon.validate.crawled import Crawled
-from scrapy_urlcanon.validate.evidence import Evidence, FoundPair
+from scrapy_urlcanon.validate.found_pairs import FoundPair, FoundPairs
 from scrapy_urlcanon.validate.other_pages import OtherPages
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ class RuleCheck:
     """Which URLs of the crawl are of other pages, to hold against these what pairs showed."""
     is_returning: bool = False
     """Whether what a site shows at the first visit is not what counts, but at the next one."""
-    evidence: Evidence = field(init=False)
+    evidence: FoundPairs = field(init=False)
     """What was found for and against it."""
 
     def __attrs_post_init__(self) -> None:
         """Begin with no evidence."""
-        self.evidence = Evidence(self.site)
+        self.evidence = FoundPairs(self.site)
 
     @property
     def is_skip(self) -> bool:

@@ -185,7 +185,7 @@ def test_process_waits_for_the_audits_of_others(redis_server):
     """What they find may let through what was dropped here."""
     here, there = opened(redis_server), opened(redis_server)
     assert is_to_stay(here)
-    assert here.enqueue_request(marked(Request(f"{SITE}/"), AUDIT, trial=SITE, round=1, number=1))
+    assert here.enqueue_request(marked(Request(f"{SITE}/"), AUDIT, case=SITE, round=1, number=1))
     assert is_to_stay(here)
     assert is_to_stay(there)
     assert there.next_request() is None

@@ -3,7 +3,7 @@
 import pytest
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+from scrapy_urlcanon.crawl.checks.case import AuditedPair
 from scrapy_urlcanon.crawl.recovery.page_states import Fate
 from scrapy_urlcanon.pages.verdict import Judgement, Verdict
 from scrapy_urlcanon.redis.dupefilter import SeenInRedis

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
-from scrapy_urlcanon.canonicalizer.merge import Merge
+from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import is_error, is_refusal
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.blame import Blame
+from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
-from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial, rounds_of
 from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.seen import record_as_seen
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
 
-_NO_MERGE = Merge((), is_joint=False)
+_NO_MERGE = MergingEntries((), is_joint=False)
 
 
 class Audit:
@@ -98,7 +98,7 @@ class Audit:
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.sites
         """What is known of the pages of each domain."""
-        self._trials: dict[str, Trial] = {}
+        self._cases: dict[str, AuditCase] = {}
         self._rounds = rounds_of(crawler.settings)
         self._variants = DroppedVariants(settings, stats)
         self.held = HeldResponses(settings.pending_max_bytes)
@@ -148,31 +148,31 @@ class Audit:
     def merged(self) -> Iterator[Request]:
         """Yield what was dropped and is to be let through if what merged it proves wrong."""
         yield from (drop.request for drop in self._variants.drops)
-        for trial in self._trials.values():
-            if not trial.is_got and not trial.on_verdict:
-                yield trial.drop.request
+        for case in self._cases.values():
+            if not case.is_got and not case.on_verdict:
+                yield case.drop.request
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
         """Take over that pages are known by other *names*: the rules changed."""
         self.sites.forget_pages(names.keys())
-        for trial in self._trials.values():
-            trial.rename(names)
+        for case in self._cases.values():
+            case.rename(names)
 
     # Which variants are fetched.
 
     def dropped(self, drop: Drop) -> None:
         """Choose the dropped variants to audit, and remember the others."""
         mark = mark_of(drop.request, AUDIT)
-        trial = mark and self._trials.get(mark["trial"])
-        if mark and trial and trial.is_waiting_for(mark):
+        case = mark and self._cases.get(mark["case"])
+        if mark and case and case.is_waiting_for(mark):
             # It was redirected to itself, or another middleware made of it what was sent before.
-            self._take(trial, None)
+            self._take(case, None)
         if self.suspension.releases(drop) or not drop.entries:
             # Nearly all drops are of the very same URL: no rule merged anything.
             return
         self._sample.note(drop)
-        trial = self._trials.get(drop.request.url)
-        if trial and not trial.on_verdict and trial.drop.fingerprint == drop.fingerprint:
+        case = self._cases.get(drop.request.url)
+        if case and not case.on_verdict and case.drop.fingerprint == drop.fingerprint:
             # What becomes of it is told when that ends: pages link one URL again and again.
             return
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
@@ -225,21 +225,21 @@ class Audit:
         """
         url = drop.request.url
         is_affordable = at_any_cost or self._sample.is_affordable(Need.SUSPECTED, more=1)
-        if url in self._trials or not is_affordable:
+        if url in self._cases or not is_affordable:
             return False
         self._sample.begin(url, [])
-        trial = Trial(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
-        self._trials[url] = trial
-        comparison = trial.compare_with(reference, self.sites.noise_of(drop.domain))
-        self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
+        case = AuditCase(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
+        self._cases[url] = case
+        comparison = case.compare_with(reference, self.sites.noise_of(drop.domain))
+        self._go_on_comparing(case, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 
-    def _go_on_comparing(self, trial: Trial, judgement: Judgement | Side) -> None:
+    def _go_on_comparing(self, case: AuditCase, judgement: Judgement | Side) -> None:
         if isinstance(judgement, Side):
-            self._fetch_side(trial, judgement)
-        elif trial.on_verdict:
-            self._close(trial)
-            trial.on_verdict(judgement)
+            self._fetch_side(case, judgement)
+        elif case.on_verdict:
+            self._close(case)
+            case.on_verdict(judgement)
 
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
@@ -265,9 +265,9 @@ class Audit:
         What is being fetched by now does not come: a middleware that raises at a response is not
         heard of here, nor one that lets it vanish.
         """
-        for trial in [trial for trial in self._trials.values() if trial.is_fetching]:
-            if self._trials.get(trial.drop.request.url) is trial:
-                self._take(trial, None)
+        for case in [case for case in self._cases.values() if case.is_fetching]:
+            if self._cases.get(case.drop.request.url) is case:
+                self._take(case, None)
         if self._skipped:
             self._skipped.go_on()
         self._sample.wait_no_more()
@@ -303,27 +303,29 @@ class Audit:
         if drop.fingerprint == page and not drop.is_skipped:
             # Another URL may stand for the page than when it was dropped: that one failed.
             drop = drop._replace(first=self._first_urls.of(page) or drop.first)
-        merge = None if url in self._trials else self._sample.choose(drop, at_any_cost=at_any_cost)
-        if merge is None:
+        if url in self._cases:
+            return False
+        merged_by = self._sample.choose(drop, at_any_cost=at_any_cost)
+        if merged_by is None:
             return False
         self._variants.forget(drop.request)
-        trial = self._trials[url] = Trial(drop, page, merge, next(self._rounds))
+        case = self._cases[url] = AuditCase(drop, page, merged_by, next(self._rounds))
         reference = self._contents.get(page)
         if reference:
-            trial.compare_with(reference, self.sites.noise_of(drop.domain), self._contents.common)
+            case.compare_with(reference, self.sites.noise_of(drop.domain), self._contents.common)
         # Else it was fetched by an earlier run of the job, or what it showed is forgotten.
-        self._fetch_side(trial, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
+        self._fetch_side(case, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
         return True
 
-    def _fetch_side(self, trial: Trial, side: Side) -> None:
-        trial.side = side
-        self._fetch(trial, trial.drop.request.url if side is Side.VARIANT else trial.drop.first)
+    def _fetch_side(self, case: AuditCase, side: Side) -> None:
+        case.side = side
+        self._fetch(case, case.drop.request.url if side is Side.VARIANT else case.drop.first)
 
-    def _fetch(self, trial: Trial, url: str) -> None:
-        trial.fetches += 1
-        trial.is_fetching = True
-        mark = {"trial": trial.drop.request.url, "round": trial.round, "number": trial.fetches}
-        request = marked(trial.drop.request, AUDIT, url, **mark)
+    def _fetch(self, case: AuditCase, url: str) -> None:
+        case.fetches += 1
+        case.is_fetching = True
+        mark = {"case": case.drop.request.url, "round": case.round, "number": case.fetches}
+        request = marked(case.drop.request, AUDIT, url, **mark)
         # Before what waits: what it tells may spare fetches, and what was told is told sooner.
         request.priority += 1
         self._crawler.engine.crawl(request)
@@ -337,119 +339,119 @@ class Audit:
         :param response: None if it failed.
         """
         mark = mark_of(request, AUDIT) or {}
-        trial = self._trials.get(mark["trial"])
-        if trial is None or not trial.is_waiting_for(mark):
+        case = self._cases.get(mark["case"])
+        if case is None or not case.is_waiting_for(mark):
             # Of a run before, which was killed; or the variant was let through meanwhile.
             if response is not None and not is_error(response):
-                self.held.hold(mark["trial"], response)
+                self.held.hold(mark["case"], response)
             return False
-        return self._take(trial, response)
+        return self._take(case, response)
 
-    def _take(self, trial: Trial, response: Response | None) -> bool:
-        """Take over what was fetched for *trial*; return whether the spider is to get it."""
-        trial.is_fetching = False
-        if trial.found:
-            self._blame.go_on(trial, trial.found, response)
+    def _take(self, case: AuditCase, response: Response | None) -> bool:
+        """Take over what was fetched for *case*; return whether the spider is to get it."""
+        case.is_fetching = False
+        if case.found:
+            self._blame.go_on(case, case.found, response)
             return False
-        judgement = self._judge(trial, response)
+        judgement = self._judge(case, response)
         if judgement is None:
-            self._sample.pause(trial.drop.request.url, trial.fetches)
+            self._sample.pause(case.drop.request.url, case.fetches)
             return False
-        if trial.on_verdict or isinstance(judgement, Side):
-            self._go_on_comparing(trial, judgement)
+        if case.on_verdict or isinstance(judgement, Side):
+            self._go_on_comparing(case, judgement)
             return False
-        return self._end(trial, judgement)
+        return self._end(case, judgement)
 
-    def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side | None:
+    def _judge(self, case: AuditCase, response: Response | None) -> Judgement | Side | None:
         """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
         if response is None or is_error(response):
-            trial.is_refused = is_refusal(response)
-            return trial.failed()
+            case.is_refused = is_refusal(response)
+            return case.failed()
         shown = self._contents.shown(response)
-        if self._skipped and trial.drop.is_skipped and trial.comparison is None:
-            return self._skipped.judge(trial, response, shown)
-        if trial.side is Side.VARIANT:
-            trial.response = trial.response or response
-        if trial.comparison is None:
-            if self._contents.common.is_elsewhere(shown.digest, trial.page):
+        if self._skipped and case.drop.is_skipped and case.comparison is None:
+            return self._skipped.judge(case, response, shown)
+        if case.side is Side.VARIANT:
+            case.response = case.response or response
+        if case.comparison is None:
+            if self._contents.common.is_elsewhere(shown.digest, case.page):
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
-            trial.compare_with(
-                shown.digest, self.sites.noise_of(trial.drop.domain), self._contents.common
+            case.compare_with(
+                shown.digest, self.sites.noise_of(case.drop.domain), self._contents.common
             )
             return Side.VARIANT
-        judgement = trial.comparison.add(trial.side, shown)
-        if self._contents.common.is_elsewhere(shown.digest, trial.page):
-            dropped = parts_dropped(trial.drop.request.url, trial.drop.first)
-            self.sites.of(trial.drop.domain).note_shared(shown.texts, dropped)
-        if isinstance(judgement, Side) and trial.is_exhausted:
+        judgement = case.comparison.add(case.side, shown)
+        if self._contents.common.is_elsewhere(shown.digest, case.page):
+            dropped = parts_dropped(case.drop.request.url, case.drop.first)
+            self.sites.of(case.drop.domain).note_shared(shown.texts, dropped)
+        if isinstance(judgement, Side) and case.is_exhausted:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
 
-    def _end(self, trial: Trial, judgement: Judgement) -> bool:
+    def _end(self, case: AuditCase, judgement: Judgement) -> bool:
         """Take over a verdict, and return whether the spider is to get the variant."""
-        drop = trial.drop
+        drop = case.drop
         if judgement.verdict is not Verdict.ANOTHER:
-            is_first = trial.side is Side.VARIANT and not trial.has_control
-            trial.is_got = judgement.reason == NO_TEXT and is_first
-            self._conclude(trial, judgement)
-            return trial.is_got
+            is_first = case.side is Side.VARIANT and not case.has_control
+            case.is_got = judgement.reason == NO_TEXT and is_first
+            self._conclude(case, judgement)
+            return case.is_got
         other = OtherPage(drop.request.url, drop.first, judgement.own)
         site = self.sites.of(drop.domain)
-        trial.is_got = site.is_new(trial.page, other, judgement.lacking)
-        if not trial.is_got:
+        case.is_got = site.is_new(case.page, other, judgement.lacking)
+        if not case.is_got:
             reason = "what it shows of its own another one showed before"
-            self._conclude(trial, Judgement(Verdict.CANNOT_TELL, reason))
-        elif trial.merge.is_joint or len(trial.merge.entries) == 1:
-            self._conclude(trial, judgement)
+            self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))
+        elif case.merged_by.is_joint or len(case.merged_by.entries) == 1:
+            self._conclude(case, judgement)
         else:
-            self._blame.begin(trial, judgement)
-        return trial.is_got
+            self._blame.begin(case, judgement)
+        return case.is_got
 
     def _conclude(
-        self, trial: Trial, judgement: Judgement, guilty: RuleEntry | None = None
+        self, case: AuditCase, judgement: Judgement, guilty: RuleEntry | None = None
     ) -> None:
-        """End a trial with a verdict over the *guilty* entry, or all of those that merged it."""
-        entries = (guilty,) if guilty else trial.merge.entries
-        drop, url = trial.drop, trial.drop.request.url
-        self._close(trial)
-        pair = AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page)
+        """End a case with a verdict over the *guilty* entry, or all of those that merged it."""
+        entries = (guilty,) if guilty else case.merged_by.entries
+        drop, url = case.drop, case.drop.request.url
+        self._close(case)
+        pair = AuditedPair(url, drop.first, entries, drop.domain, judgement, case.page)
         self._on_audited(pair)
-        if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
+        if judgement.verdict is not Verdict.CANNOT_TELL or case.has_control:
             self._sample.is_answered = True
-        trial.is_refused |= judgement.reason == CHANGED
-        self._sample.told(url, is_refused=trial.is_refused and not pair.is_same)
-        self.verdicts.count(trial, pair)
+        case.is_refused |= judgement.reason == CHANGED
+        self._sample.told(url, is_refused=case.is_refused and not pair.is_same)
+        self.verdicts.count(case, pair)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
-        is_told = pair.is_same and not trial.may_differ_in_little(self._contents)
-        if trial.is_got or (is_told and not self._sample.may_doubt(entries, drop.domain)):
+        is_told = pair.is_same and not case.may_differ_in_little(self._contents)
+        if case.is_got or (is_told and not self._sample.may_doubt(entries, drop.domain)):
             return
         if not pair.is_same:
-            self.held.hold(url, trial.response)
-            is_file = trial.is_of_files and judgement.reason != SHARED
-            if (trial.is_refused or is_file or trial.is_undecided(judgement)) and trial.response:
+            self.held.hold(url, case.response)
+            is_file = case.is_of_files and judgement.reason != SHARED
+            if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
                 # It looks different, and no control says more: the spider is to have it.
                 self._crawler.engine.crawl(marked(drop.request, RELEASED))
                 return
         # In case what merged it proves wrong.
         self._variants.remember(drop)
 
-    def _close(self, trial: Trial) -> None:
-        """Forget *trial*, of which nothing more is fetched."""
-        del self._trials[trial.drop.request.url]
-        self._sample.ended(trial.drop.request.url, trial.fetches - trial.is_got)
-        if self._skipped and trial.drop.is_skipped:
-            self._skipped.ended(trial)
+    def _close(self, case: AuditCase) -> None:
+        """Forget *case*, of which nothing more is fetched."""
+        del self._cases[case.drop.request.url]
+        self._sample.ended(case.drop.request.url, case.fetches - case.is_got)
+        if self._skipped and case.drop.is_skipped:
+            self._skipped.ended(case)
 
     def _take_under_way(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """End the trials that need no verdict any more; return what the spider lacks of them."""
+        """End the cases that need no verdict any more; return what the spider lacks of them."""
         drops = []
-        for url, trial in tuple(self._trials.items()):
-            if not trial.on_verdict and is_meant(trial.drop):
-                self._close(trial)
-                if trial.is_got:
-                    record_as_seen(self._crawler, with_url(trial.drop.request, url))
+        for url, case in tuple(self._cases.items()):
+            if not case.on_verdict and is_meant(case.drop):
+                self._close(case)
+                if case.is_got:
+                    record_as_seen(self._crawler, with_url(case.drop.request, url))
                 else:
-                    self.held.hold(url, trial.response)
-                    drops.append(trial.drop)
+                    self.held.hold(url, case.response)
+                    drops.append(case.drop)
         return drops

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
+from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries, merging_entries
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -109,7 +109,7 @@ class AuditSample:
         for record in self.records_of(drop.entries, drop.domain):
             self._waiting.add(record)
 
-    def choose(self, drop: Drop, *, at_any_cost: bool = False) -> Merge | None:
+    def choose(self, drop: Drop, *, at_any_cost: bool = False) -> MergingEntries | None:
         """Return what merged *drop* if it is to be audited now.
 
         :param at_any_cost: whether it is to be for what would wait for more pages in vain.
@@ -118,13 +118,13 @@ class AuditSample:
             return None
         if not self._has_room(drop, drop.entries, at_any_cost=at_any_cost):
             return None
-        merge = self.merge_of(drop)
-        for entry in drop.entries - {*merge.entries}:
+        merged_by = self._merging_entries(drop)
+        for entry in drop.entries - {*merged_by.entries}:
             self.record(entry, drop.domain).idle += 1
-        if not self._has_room(drop, merge.entries, at_any_cost=at_any_cost):
+        if not self._has_room(drop, merged_by.entries, at_any_cost=at_any_cost):
             return None
-        self.begin(drop.request.url, self.records_of(merge.entries, drop.domain))
-        return merge
+        self.begin(drop.request.url, self.records_of(merged_by.entries, drop.domain))
+        return merged_by
 
     def begin(self, url: str, records: list[EntryRecord]) -> None:
         """Note that the audit of *url* for *records* begins."""
@@ -271,13 +271,15 @@ class AuditSample:
         if record in self._waiting:
             self._waiting.add(record)
 
-    def merge_of(self, drop: Drop) -> Merge:
+    def _merging_entries(self, drop: Drop) -> MergingEntries:
         """Return what merged *drop*, which is to be audited."""
         if drop.is_declared or drop.is_skipped:
-            return Merge(tuple(drop.entries), is_joint=False)
-        merge = merge_of(self._canonicalizer, drop.request.url, drop.first)
+            return MergingEntries(tuple(drop.entries), is_joint=False)
+        found = merging_entries(self._canonicalizer, drop.request.url, drop.first)
+        if found.entries:
+            return found
         # What no option does is audited too; there is nothing to suspend.
-        return merge if merge.entries else Merge(tuple(sorted(drop.entries)), is_joint=True)
+        return MergingEntries(tuple(sorted(drop.entries)), is_joint=True)
 
     def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
         """Tell whether what speaks for any of *entries* is so little that it may be of no page."""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
     from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+    from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
     from scrapy_urlcanon.crawl.checks.suspension import Suspension
-    from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 
@@ -28,25 +28,25 @@ class AuditVerdicts:
         self._stats = stats
         self._figures = AuditFigures(stats)
 
-    def count(self, trial: Trial, pair: AuditedPair) -> None:
-        """Count what *trial* found about *pair*."""
+    def count(self, case: AuditCase, pair: AuditedPair) -> None:
+        """Count what *case* found about *pair*."""
         judgement = pair.judgement
         records = self._sample.records_of(pair.entries, pair.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
             # Another URL may be answered better.
-            is_restless = judgement.reason in {RESTLESS, SHARED} and trial.fetches > 1
+            is_restless = judgement.reason in {RESTLESS, SHARED} and case.fetches > 1
             self._stats.inc(Stat.AUDIT_UNJUDGED)
             for record in records:
                 record.cannot_tell += 1
-                record.refused += trial.is_refused or is_restless
-                record.unsettled += trial.found is not None
+                record.refused += case.is_refused or is_restless
+                record.unsettled += case.found is not None
             self._figures.show(records)
             return
         self._stats.inc(Stat.AUDITED)
         other = pair.other
         if other:
             self._stats.inc(Stat.AUDIT_FALSE_MERGE)
-        reference = trial.comparison.reference if trial.comparison else None
+        reference = case.comparison.reference if case.comparison else None
         self._take_over(records, other, reference.content if reference else b"")
 
     def heard(self, pair: AuditedPair) -> None:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.checks.case import AuditCase
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.checks.sites import Sites
-    from scrapy_urlcanon.crawl.checks.trial import Trial
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.settings import CrawlSettings
@@ -53,8 +53,8 @@ class SkippedPages:
 
     :param sites: what is known of the pages of each domain.
     :param held: keeps what URLs showed whose page is not found yet.
-    :param fetch: fetches one of the two sides of a trial.
-    :param conclude: is called with a trial and its verdict, where nothing has to be fetched for it.
+    :param fetch: fetches one of the two sides of a case.
+    :param conclude: is called with a case and its verdict, where nothing has to be fetched for it.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class SkippedPages:
         contents: PageContents,
         sites: Sites,
         held: HeldResponses,
-        fetch: Callable[[Trial, Side], None],
-        conclude: Callable[[Trial, Judgement], None],
+        fetch: Callable[[AuditCase, Side], None],
+        conclude: Callable[[AuditCase, Judgement], None],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -82,8 +82,8 @@ class SkippedPages:
         # Of more pages some are forgotten, and until then none is.
         self._room = settings.audit_max_pages // 2
         # What was looked for in vain so far, and of that what may yet be found.
-        self._shown: dict[Trial, PageDigest] = {}
-        self._waiting: dict[int, list[Trial]] = {}
+        self._shown: dict[AuditCase, PageDigest] = {}
+        self._waiting: dict[int, list[AuditCase]] = {}
         # What pages of earlier runs have in common with others; None where that is not known.
         self._earlier: frozenset[int] | None = frozenset()
         if settings.seen or not is_local(crawler.settings):
@@ -100,12 +100,12 @@ class SkippedPages:
             self._titles.end({*self._earlier, *self._urls})
 
     def note(self, url: str, content: PageDigest) -> None:
-        """Note that the spider has *content* of *url*, and find the trials that waited for it."""
+        """Note that the spider has *content* of *url*, and find the cases that waited for it."""
         self._add(url, content)
-        for trial in tuple(self._waiting.get(_key(content), ())):
-            shown = self._shown.get(trial)
-            if shown and self._are_one(trial, shown, content):
-                self._is_at(trial, url)
+        for case in tuple(self._waiting.get(_key(content), ())):
+            shown = self._shown.get(case)
+            if shown and self._are_one(case, shown, content):
+                self._is_at(case, url)
 
     def _add(self, url: str, content: PageDigest) -> None:
         key = _key(content)
@@ -114,39 +114,39 @@ class SkippedPages:
             self._urls[key] = (*urls, url)
             self._room -= 1
 
-    def ended(self, trial: Trial) -> None:
+    def ended(self, case: AuditCase) -> None:
         """Note that there is a verdict; where the spider got the page, others may be the same."""
-        shown = self._shown.pop(trial, None)
+        shown = self._shown.pop(case, None)
         waiting = self._waiting.get(_key(shown)) if shown else None
-        if waiting and trial in waiting:
-            waiting.remove(trial)
-        url = trial.drop.request.url
-        if trial.is_got and trial.response:
-            content = self._contents.read(trial.response)
+        if waiting and case in waiting:
+            waiting.remove(case)
+        url = case.drop.request.url
+        if case.is_got and case.response:
+            content = self._contents.read(case.response)
             page = self._fingerprints.fingerprint(Request(url))
             self._contents.keep(page, content)
             self._contents.common.belongs(content, page)
             self._add(url, content)
             record_as_seen(self._crawler, Request(url))
 
-    def judge(self, trial: Trial, response: Response, shown: Shown) -> Judgement | None:
+    def judge(self, case: AuditCase, response: Response, shown: Shown) -> Judgement | None:
         """Return what is to be said of a skipped URL; None where it is to wait.
 
         It is a variant of the URL under which the page is found.
         """
-        content, noise = shown.digest, self._sites.noise_of(trial.drop.domain)
+        content, noise = shown.digest, self._sites.noise_of(case.drop.domain)
         if self._contents.common.has_several_pages(content):
             return Judgement(Verdict.CANNOT_TELL, SHARED)
-        place = self._led_to(trial, response) or self._place_of(trial, content)
+        place = self._led_to(case, response) or self._place_of(case, content)
         if place:
-            trial.drop = trial.drop._replace(first=place)
+            case.drop = case.drop._replace(first=place)
             return Judgement(Verdict.SAME)
-        before = self._shown.setdefault(trial, content)
+        before = self._shown.setdefault(case, content)
         if before is content:
-            self._waiting.setdefault(_key(content), []).append(trial)
-            self._held.hold(trial.drop.request.url, response)
+            self._waiting.setdefault(_key(content), []).append(case)
+            self._held.hold(case.drop.request.url, response)
             return None
-        trial.response = response
+        case.response = response
         return self._judge_alone(noise, before, shown)
 
     def go_on(self) -> None:
@@ -157,56 +157,56 @@ class SkippedPages:
         enough for the others.
         """
         asked = set()
-        for trial in [*chain.from_iterable(self._waiting.values())]:
-            domain, shown = trial.drop.domain, self._shown.get(trial)
+        for case in [*chain.from_iterable(self._waiting.values())]:
+            domain, shown = case.drop.domain, self._shown.get(case)
             if domain in asked or shown is None:
                 # What is asked may tell more of it; or its template was turned off meanwhile.
                 continue
-            place = self._place_of(trial, shown)
+            place = self._place_of(case, shown)
             if place:
-                self._is_at(trial, place)
+                self._is_at(case, place)
             elif not self._knows_all(_key(shown)):
                 reason = "not all pages are known that it may be"
-                self._conclude(trial, Judgement(Verdict.CANNOT_TELL, reason))
+                self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))
             else:
                 asked.add(domain)
-                self._waiting[_key(shown)].remove(trial)
-                self._fetch(trial, self._compare(trial, shown))
+                self._waiting[_key(shown)].remove(case)
+                self._fetch(case, self._compare(case, shown))
 
-    def _is_at(self, trial: Trial, place: str) -> None:
-        trial.drop = trial.drop._replace(first=place)
-        self._conclude(trial, Judgement(Verdict.SAME))
+    def _is_at(self, case: AuditCase, place: str) -> None:
+        case.drop = case.drop._replace(first=place)
+        self._conclude(case, Judgement(Verdict.SAME))
 
-    def _compare(self, trial: Trial, shown: PageDigest) -> Side:
-        """Have *trial* compare what it showed with the page most like it; return what to fetch."""
+    def _compare(self, case: AuditCase, shown: PageDigest) -> Side:
+        """Have *case* compare what it showed with the page most like it; return what to fetch."""
         like = self._like(shown)
         if not like:
             return Side.VARIANT
         likeness = [_likeness(shown, content) for _, _, content in like]
-        place, trial.page, content = like[likeness.index(max(likeness))]
-        trial.drop = trial.drop._replace(first=place)
-        noise = self._sites.noise_of(trial.drop.domain)
-        comparison = trial.compare_with(content, noise, self._contents.common)
-        trial.response = self._held.get(trial.drop.request.url)
-        if trial.response is None:
+        place, case.page, content = like[likeness.index(max(likeness))]
+        case.drop = case.drop._replace(first=place)
+        noise = self._sites.noise_of(case.drop.domain)
+        comparison = case.compare_with(content, noise, self._contents.common)
+        case.response = self._held.get(case.drop.request.url)
+        if case.response is None:
             return Side.VARIANT
-        following = comparison.add(Side.VARIANT, self._contents.shown(trial.response))
+        following = comparison.add(Side.VARIANT, self._contents.shown(case.response))
         return following if isinstance(following, Side) else Side.VARIANT
 
-    def _led_to(self, trial: Trial, response: Response) -> str | None:
+    def _led_to(self, case: AuditCase, response: Response) -> str | None:
         """Return the URL that answered, as of a short link, if the spider has the page."""
-        if response.url == trial.drop.request.url:
+        if response.url == case.drop.request.url:
             return None
         page = self._fingerprints.page(Request(response.url))
         return response.url if page is not None and self._requests.is_had(page) else None
 
-    def _place_of(self, trial: Trial, shown: PageDigest) -> str | None:
+    def _place_of(self, case: AuditCase, shown: PageDigest) -> str | None:
         """Return under which other URL the spider has the page, if it has."""
         like = self._like(shown)
-        return next((url for url, _, content in like if self._are_one(trial, shown, content)), None)
+        return next((url for url, _, content in like if self._are_one(case, shown, content)), None)
 
-    def _are_one(self, trial: Trial, shown: PageDigest, content: PageDigest) -> bool:
-        return bool(self._sites.noise_of(trial.drop.domain).same_page(content, shown))
+    def _are_one(self, case: AuditCase, shown: PageDigest, content: PageDigest) -> bool:
+        return bool(self._sites.noise_of(case.drop.domain).same_page(content, shown))
 
     def _like(self, shown: PageDigest) -> list[tuple[str, bytes, PageDigest]]:
         """Return the URLs of its title with their pages, where it is known what they showed."""

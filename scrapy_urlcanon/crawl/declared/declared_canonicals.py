@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.checks.audit import Audit
+    from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
-    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges

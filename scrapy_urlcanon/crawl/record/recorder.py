@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
-    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+    from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats

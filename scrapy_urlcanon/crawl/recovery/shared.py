@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
-    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 

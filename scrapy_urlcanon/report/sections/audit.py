@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import Cause, RuleEntry
-    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+    from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Cell, Screen
 

@@ -77,7 +77,7 @@ class FoundPair:
 
 
 @define(eq=False)
-class Evidence:
+class FoundPairs:
     """What was found for and against one rule.
 
     :param site: what is known of the pages, whatever rule they were fetched for.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 
 
-class Merge(NamedTuple):
+class MergingEntries(NamedTuple):
     """The entries that make two URLs one."""
 
     entries: tuple[RuleEntry, ...]
@@ -23,7 +23,7 @@ class Merge(NamedTuple):
     does. Otherwise each of them is necessary."""
 
 
-def merge_of(canonicalizer: Canonicalizer, url: str, other: str) -> Merge:
+def merging_entries(canonicalizer: Canonicalizer, url: str, other: str) -> MergingEntries:
     """Return the entries that make *url* and *other* one.
 
     Entries that change a URL but merge nothing, as sorting the query often does, are left out.
@@ -31,9 +31,9 @@ def merge_of(canonicalizer: Canonicalizer, url: str, other: str) -> Merge:
     >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
     >>> options = {"drop_params": ["sid", "ref", "page"], "default_params": {"page": "1"}}
     >>> rules = Canonicalizer({"a.example": options})
-    >>> print(*merge_of(rules, "http://a.example/?sid=1&ref=2&a=3", "http://a.example/?a=3").entries)
+    >>> print(*merging_entries(rules, "http://a.example/?sid=1&ref=2&a=3", "http://a.example/?a=3").entries)
     drop_params:sid drop_params:ref
-    >>> merge = merge_of(rules, "http://a.example/?page=1", "http://a.example/")
+    >>> merge = merging_entries(rules, "http://a.example/?page=1", "http://a.example/")
     >>> print(*merge.entries, merge.is_joint)
     drop_params:page default_params:page True
     """
@@ -55,13 +55,13 @@ def merge_of(canonicalizer: Canonicalizer, url: str, other: str) -> Merge:
             if entry.option in catalogue.by_name and entry not in off
         ]
         if not fired:
-            return Merge((), is_joint=False)
+            return MergingEntries((), is_joint=False)
         off.update(dict.fromkeys(fired))
     necessary = tuple(entry for entry in off if differ([entry]))
     if necessary:
-        return Merge(necessary, is_joint=False)
+        return MergingEntries(necessary, is_joint=False)
     for entry in tuple(off):
         rest = [other for other in off if other != entry]
         if differ(rest):
             del off[entry]
-    return Merge(tuple(off), is_joint=True)
+    return MergingEntries(tuple(off), is_joint=True)

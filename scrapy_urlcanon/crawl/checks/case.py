@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.merge import Merge
+    from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.pages.common_contents import CommonContents
@@ -84,12 +84,12 @@ def rounds_of(settings: BaseSettings) -> Iterator[int]:
 
 
 @define(eq=False)
-class Trial:
+class AuditCase:
     """One dropped variant, from when it is fetched to its verdict."""
 
     drop: Drop
     page: bytes
-    merge: Merge
+    merged_by: MergingEntries
     round: int
     """Tells it from all other audits of the crawl."""
     comparison: Comparison | None = None
