@@ -36,6 +36,16 @@ def _append(project, text):
         settings.write(text)
 
 
+def _add_spider(project, custom_settings):
+    spider = project / "shop_crawler" / "spiders" / "other.py"
+    spider.write_text(
+        "import scrapy\n"
+        "class Other(scrapy.Spider):\n"
+        "    name = 'other'\n"
+        f"    custom_settings = {custom_settings}\n"
+    )
+
+
 @pytest.mark.parametrize("run", [urlcanon, process])
 def test_explain_outside_a_project_shows_steps_and_layers(tmp_path, run):
     """Each step is shown with the layer that turned it on."""
@@ -66,13 +76,7 @@ def test_explain_in_a_project_uses_its_rules():
 
 def test_explain_takes_the_rules_of_a_spider(project):
     """With --spider, the custom settings of that spider are a layer."""
-    spider = project / "shop_crawler" / "spiders" / "other.py"
-    spider.write_text(
-        "import scrapy\n"
-        "class Other(scrapy.Spider):\n"
-        "    name = 'other'\n"
-        "    custom_settings = {'URLCANON_SPIDER_RULES': {'*': {'drop_params': ['x']}}}\n"
-    )
+    _add_spider(project, {"URLCANON_SPIDER_RULES": {"*": {"drop_params": ["x"]}}})
     url = "https://shop.example/?x=1"
     assert "is canonical" in urlcanon("explain", url, cwd=project).stdout
     with_spider = urlcanon("explain", url, "--spider", "other", cwd=project).stdout
@@ -157,13 +161,7 @@ def test_check_says_what_is_doubtful(project):
 def test_check_says_which_settings_have_no_effect(project):
     """Once where all spiders have them from the project, else with the spider."""
     _append(project, '\nURLCANON_ORDER_BY = "items"\n')
-    spider = project / "shop_crawler" / "spiders" / "other.py"
-    spider.write_text(
-        "import scrapy\n"
-        "class Other(scrapy.Spider):\n"
-        "    name = 'other'\n"
-        "    custom_settings = {'URLCANON_SEEN_BY': 'text'}\n"
-    )
+    _add_spider(project, {"URLCANON_SEEN_BY": "text"})
     result = urlcanon("check", cwd=project)
     assert result.returncode == 0
     assert [line for line in result.stdout.splitlines() if line.startswith("doubtful")] == [
@@ -181,13 +179,7 @@ def test_check_says_that_it_is_in_no_project(tmp_path):
 
 def test_check_names_every_problem_of_settings_and_spiders(project):
     """Problems of the settings, of spiders and of named files; the exit status is 1."""
-    spider = project / "shop_crawler" / "spiders" / "other.py"
-    spider.write_text(
-        "import scrapy\n"
-        "class Other(scrapy.Spider):\n"
-        "    name = 'other'\n"
-        "    custom_settings = {'URLCANON_SPIDER_RULES': {'*': {'drop_parms': ['x']}}}\n"
-    )
+    _add_spider(project, {"URLCANON_SPIDER_RULES": {"*": {"drop_parms": ["x"]}}})
     result = urlcanon("check", cwd=project)
     assert result.returncode == 1
     assert "spider other: URLCANON_SPIDER_RULES['*']['drop_parms']" in result.stderr
@@ -298,13 +290,7 @@ def test_an_add_on_that_is_off_is_told(project, line, reason):
 
 def test_an_add_on_that_is_off_for_one_spider_is_told(project):
     """The others go by the rules, so that the exit status is 0."""
-    spider = project / "shop_crawler" / "spiders" / "other.py"
-    spider.write_text(
-        "import scrapy\n"
-        "class Other(scrapy.Spider):\n"
-        "    name = 'other'\n"
-        "    custom_settings = {'URLCANON_ENABLED': False}\n"
-    )
+    _add_spider(project, {"URLCANON_ENABLED": False})
     result = urlcanon("check", cwd=project)
     assert result.returncode == 0
     assert result.stdout.endswith(
