@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
@@ -23,7 +24,7 @@ from scrapy_urlcanon.validate.found_pairs import FoundPair, FoundPairs
 from scrapy_urlcanon.validate.other_pages import OtherPages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.explanation import Step
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.values import Setting
     from scrapy_urlcanon.confidence import Outcome
     from scrapy_urlcanon.pages.shown import Shown
+
+    #: Those of each option of each rule set.
+    _Checks = Mapping[tuple[str, Layer], Sequence["RuleCheck"]]
 
 
 _NO_EQUALS_SIGN = re.compile(r"[?&][^=&#]+(?:[&#]|\Z)")
@@ -188,7 +192,7 @@ def checks_of(
     crawled = crawled or Crawled()
     seen = set(urls)
     pages = OtherPages.of(configuration, seen)
-    checks: dict[tuple[str, Layer], list[RuleCheck]] = {
+    checks: _Checks = {
         (option, rule_set.layer): [
             RuleCheck(option, rule_set.layer, setting, site=site, crawled=crawled, pages=pages)
             for setting in settings_of(option, value)
@@ -197,11 +201,25 @@ def checks_of(
         for rule_set in origin
         for option, value in rule_set.options.items()
     }
-    canonicalizer = Canonicalizer.from_configuration(configuration)
-    found: dict[int, set[tuple[str, str]]] = {
-        id(check): set() for group in checks.values() for check in group
-    }
-    for url in seen:
+    merged = _merged(checks, seen, Canonicalizer.from_configuration(configuration))
+    skipped = _skipped(checks, seen, crawled)
+    every = [check for group in checks.values() for check in group]
+    found: dict[int, set[tuple[str, str]]] = {id(check): set() for check in every}
+    for check, pair in chain(merged, skipped):
+        found[id(check)].add(pair)
+    for check in every:
+        # Of URLs that are skipped any sample will do, and all were seen.
+        first = set() if check.is_skip else seen
+        pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
+        check.pairs = pairs[:most][::-1]
+    return every
+
+
+def _merged(
+    checks: _Checks, urls: Iterable[str], canonicalizer: Canonicalizer
+) -> Iterator[tuple[RuleCheck, tuple[str, str]]]:
+    """Yield each check with what its rule alone makes of the URLs that it changes."""
+    for url in urls:
         for step in canonicalizer.explain(url).steps:
             group = [
                 check for layer in step.layers for check in checks.get((step.option, layer), ())
@@ -209,21 +227,19 @@ def checks_of(
             for check in group:
                 after = step.after if len(group) == 1 else _alone(check, step, canonicalizer)
                 if after != step.before:
-                    pair = as_fetched(step.before, url), as_fetched(after, url)
-                    found[id(check)].add(pair)
-    linked = _as_linked(seen) if crawled.skipped else {}
+                    yield check, (as_fetched(step.before, url), as_fetched(after, url))
+
+
+def _skipped(
+    checks: _Checks, urls: Iterable[str], crawled: Crawled
+) -> Iterator[tuple[RuleCheck, tuple[str, str]]]:
+    """Yield each check of ``skip`` with the URLs that its entry skips, and where the pages are."""
+    linked = _as_linked(urls) if crawled.skipped else {}
     for skipped in crawled.skipped:
         for check in checks.get((SKIP, skipped.cause.layer), ()):
             if check.setting == [skipped.cause.entry]:
                 url, place = (linked.get(one, one) for one in (skipped.url, skipped.place))
-                found[id(check)].add((url, place))
-    every = [check for group in checks.values() for check in group]
-    for check in every:
-        # Of URLs that are skipped any sample will do, and all were seen.
-        first = set() if check.is_skip else seen
-        pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
-        check.pairs = pairs[:most][::-1]
-    return every
+                yield check, (url, place)
 
 
 def _as_linked(urls: Iterable[str]) -> dict[str, str]:

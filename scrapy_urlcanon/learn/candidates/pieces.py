@@ -7,7 +7,7 @@ or several of these with signs between them.
 from __future__ import annotations
 
 import re
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.learn.vocabulary import NUMBER, is_number
@@ -122,23 +122,13 @@ def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
     >>> found.tokens, found.fillings, found.beside
     (['12', '15'], [(Token(number=0),), (Token(number=1),)], ['red-shoe'])
     """
-    spans: list[set[_Span]] = [set() for _ in pieces]
-    of_one_number: set[int] = set()
-    taken: list[tuple[str | _Span, ...]] = []
-    for want in wanted:
-        parts = _taken(pieces, want)
-        own = {part for part in parts if isinstance(part, _Span)}
-        if not all(_fits(span, spans[span.piece], pieces[span.piece]) for span in own):
-            parts, own = (want,), set()
-        if parts == (want,):
-            free = [piece if not spans[n] else "" for n, piece in enumerate(pieces)]
-            parts, own = _field_by_field(free, want)
-        for span in own:
-            spans[span.piece].add(span)
-        if parts == (want,):
-            alike = (n for n, piece in enumerate(pieces) if _differ_in_numbers(piece, want))
-            of_one_number.update(islice(alike, 1))
-        taken.append(parts)
+    taken, spans = _all_taken(pieces, wanted)
+    unlike = [want for want, parts in zip(wanted, taken, strict=True) if parts == (want,)]
+    alike = (
+        [number for number, piece in enumerate(pieces) if _differ_in_numbers(piece, want)]
+        for want in unlike
+    )
+    of_one_number = {these[0] for these in alike if these}
     found = Explained([], [], [], [])
     numbers: dict[_Span, int] = {}
     for number, piece in enumerate(pieces):
@@ -247,6 +237,29 @@ def _taken(pieces: Sequence[str], want: str) -> tuple[str | _Span, ...]:
     for place, (span, digits) in reversed([*enumerate(zip(spans, numbers, strict=True))]):
         parts.insert(place + 1, span or digits)
     return _joined(parts)
+
+
+def _all_taken(
+    pieces: Sequence[str], wanted: Iterable[str]
+) -> tuple[list[tuple[str | _Span, ...]], list[set[_Span]]]:
+    """Return each that is wanted as parts of pieces, and of each piece the parts that are tokens.
+
+    Of two that want parts which are no tokens beside each other, the first one has its own.
+    """
+    spans: list[set[_Span]] = [set() for _ in pieces]
+    taken: list[tuple[str | _Span, ...]] = []
+    for want in wanted:
+        parts = _taken(pieces, want)
+        own = {part for part in parts if isinstance(part, _Span)}
+        if not all(_fits(span, spans[span.piece], pieces[span.piece]) for span in own):
+            parts, own = (want,), set()
+        if parts == (want,):
+            free = [piece if not spans[n] else "" for n, piece in enumerate(pieces)]
+            parts, own = _field_by_field(free, want)
+        for span in own:
+            spans[span.piece].add(span)
+        taken.append(parts)
+    return taken, spans
 
 
 def _span_of(pieces: Sequence[str], digits: str, wanted: Collection[str]) -> _Span | None:

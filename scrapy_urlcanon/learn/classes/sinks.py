@@ -107,9 +107,7 @@ def sink_rules(
             others = found.others or 0
             known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
             merges = len(known) - found.pages - others
-            setting = [decode_query_text(name) for name in found.setting]
-            is_expressible = found.scope.is_expressible and all(map(is_writable, setting))
-            if not (found.dropped and is_expressible) or not thresholds.accept(merges, 0):
+            if not (found.is_expressible and thresholds.accept(merges, 0)):
                 continue
             if done and (len(known) <= SINK_SIZE or not done.isdisjoint(found.members)):
                 continue
@@ -117,22 +115,7 @@ def sink_rules(
                 selecting = selecting or _selecting(groups, by_place)
                 if not found.dropped.isdisjoint(selecting[_shape(place)]):
                     continue
-            rule = LearnedRule(
-                groups.site.domain,
-                found.scope.text,
-                found.option,
-                setting,
-                "sink",
-                Evidence(
-                    pages=found.pages,
-                    merges=len(found.members) - found.pages - others,
-                    counter_examples=others,
-                    bound=lower_bound(merges, others, thresholds.confidence),
-                    confidence=thresholds.confidence,
-                    examples=found.examples(),
-                ),
-                f"{count_of(others, 'URL')} with another page" if others else "",
-            )
+            rule = found.rule(groups.site.domain, merges, thresholds)
             if texts is None:
                 texts = _texts(groups)
             leads_on = not _shows_data(known, groups) and any(
@@ -187,10 +170,41 @@ class _SinkClass(NamedTuple):
     def setting(self) -> list[str]:
         """Its value."""
         if not self.is_endless:
-            return sorted(self.dropped)
-        return [name_of(self.scope.condition)] if self.scope.condition else []
+            return [decode_query_text(name) for name in sorted(self.dropped)]
+        condition = self.scope.condition
+        return [decode_query_text(name_of(condition))] if condition else []
 
-    def examples(self) -> tuple[tuple[str, str], ...]:
+    @property
+    def is_expressible(self) -> bool:
+        """Whether a rule can say which URLs they are, and what to drop of them."""
+        return (
+            bool(self.dropped) and self.scope.is_expressible and all(map(is_writable, self.setting))
+        )
+
+    def rule(self, domain: str, merges: int, thresholds: Thresholds) -> LearnedRule:
+        """Return the rule that says so.
+
+        :param merges: how many of them are known to show what an earlier one does.
+        """
+        others = self.others or 0
+        return LearnedRule(
+            domain,
+            self.scope.text,
+            self.option,
+            self.setting,
+            "sink",
+            Evidence(
+                pages=self.pages,
+                merges=len(self.members) - self.pages - others,
+                counter_examples=others,
+                bound=lower_bound(merges, others, thresholds.confidence),
+                confidence=thresholds.confidence,
+                examples=self._examples(),
+            ),
+            f"{count_of(others, 'URL')} with another page" if others else "",
+        )
+
+    def _examples(self) -> tuple[tuple[str, str], ...]:
         """Return up to three pairs of URLs that become one."""
         first: dict[tuple[str, ...], Location] = {}
         found = []

@@ -183,12 +183,20 @@ def combine(
     """
     # Of two that started at the same time any fixed order will do.
     ordered = sorted(crawls, key=lambda crawl: (crawl.started, repr(crawl.rules)))
+    found = {rule.key: rule for rule in kept}
+    _add_rules(found, ordered, is_all=is_all)
+    verdicts = _verdicts(ordered)
+    audited = (_with_audits(key, rule, verdicts) for key, rule in found.items())
+    return (*audited, *_refuted_parts(verdicts, found))
+
+
+def _add_rules(found: dict[Key, RuleInForce], ordered: list[CrawlRecord], *, is_all: bool) -> None:
+    """Add the rules of the crawls that are not there yet, those of the last one first."""
     last_of = {domain: crawl for crawl in ordered for domain in crawl.domains}
     current = {
         id(crawl): {rule.key for rule in crawl.rules}
         for crawl in (*last_of.values(), *ordered[-1:])
     }
-    found: dict[Key, RuleInForce] = {rule.key: rule for rule in kept}
     for crawl in reversed(ordered):
         for rule in crawl.rules:
             key = rule.key
@@ -196,30 +204,44 @@ def combine(
                 last = last_of.get(rule.domain, ordered[-1])
                 is_current = not is_all and key in current[id(last)]
                 found[key] = replace(rule, is_current=is_current)
+
+
+def _verdicts(ordered: list[CrawlRecord]) -> dict[Credit, list[AuditedUrl]]:
+    """Return what the audits of all crawls found, in their order."""
     verdicts: dict[Credit, list[AuditedUrl]] = {}
     # A store may be given twice.
     for crawl in (one for n, one in enumerate(ordered) if one not in ordered[:n]):
         for credit, audits in crawl.audits.items():
             verdicts.setdefault(credit, []).extend(audits)
-    refuted: list[RuleInForce] = []
+    return verdicts
+
+
+def _refuted_parts(
+    verdicts: Mapping[Credit, list[AuditedUrl]], rules: Mapping[Key, RuleInForce]
+) -> Iterator[RuleInForce]:
+    """Yield what audits refute that is none of the *rules* as a whole."""
     for credit, pairs in verdicts.items():
-        whole_rule = found.get(credit.rule) if credit.rule else None
-        is_rule = whole_rule is not None and not _is_part(credit, whole_rule)
+        rule = rules.get(credit.rule) if credit.rule else None
+        is_rule = rule is not None and not _is_part(credit, rule)
         if not is_rule and _outcome(pairs) is Outcome.FAILS:
-            pattern = whole_rule.pattern if whole_rule else credit.domain
+            pattern = rule.pattern if rule else credit.domain
             part = RuleInForce(pattern, credit.entry.option, None, refuted=credit.entry)
-            refuted.append(_audited(part, pairs, Outcome.FAILS))
-    for key, rule in found.items():
-        own = [credit for credit in verdicts if credit.rule == key]
-        whole = [pair for credit in own if not _is_part(credit, rule) for pair in verdicts[credit]]
-        parts = [
-            pair
-            for credit in own
-            if _is_part(credit, rule) and _outcome(verdicts[credit]) is not Outcome.FAILS
-            for pair in verdicts[credit]
-        ]
-        found[key] = _audited(rule, [*whole, *parts], _outcome(whole))
-    return (*found.values(), *refuted)
+            yield _audited(part, pairs, Outcome.FAILS)
+
+
+def _with_audits(
+    key: Key, rule: RuleInForce, verdicts: Mapping[Credit, list[AuditedUrl]]
+) -> RuleInForce:
+    """Return the *rule* with what audits found of it, and of parts that they do not refute."""
+    own = {credit: pairs for credit, pairs in verdicts.items() if credit.rule == key}
+    whole = [pair for credit in own if not _is_part(credit, rule) for pair in own[credit]]
+    parts = [
+        pair
+        for credit, pairs in own.items()
+        if _is_part(credit, rule) and _outcome(pairs) is not Outcome.FAILS
+        for pair in pairs
+    ]
+    return _audited(rule, [*whole, *parts], _outcome(whole))
 
 
 def _is_part(credit: Credit, rule: RuleInForce) -> bool:

@@ -22,7 +22,7 @@ from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.patterns import Pattern
     from scrapy_urlcanon.learn.results.rule import Key, Kind
@@ -53,11 +53,42 @@ def unite(
     """
     in_force = tuple(in_force)
     known = {rule.key: rule for rule in in_force if not rule.refuted}
-    standing: dict[Key, LearnedRule] = {}
-    gone: dict[Key, LearnedRule] = {}
+    refuted = [rule for rule in in_force if rule.outcome is Outcome.FAILS]
     again = {rule.key: rule for rule in learned}
+    standing, gone = _standing(known, again, thresholds)
+    for line in (line for rule in refuted for line in _taken_back(rule, thresholds)):
+        for key in [key for key, old in standing.items() if _is_otherwise(line, old)]:
+            del standing[key]
+        standing.setdefault(line.key, line)
+    new = {key: rule for key, rule in again.items() if key not in known}
+    doubtful = list(_doubtful(new.values(), refuted, standing))
+    new = {
+        key: rule
+        for key, rule in new.items()
+        if rule not in doubtful and not _is_said_otherwise(rule, standing)
+    }
+    by_hand = {key for key, rule in known.items() if rule.is_by_hand}
+    left = list(_without_covered(standing, new, by_hand))
+    said = {rule.key for rule in (*left, *gone)}
+    proposed = (
+        rule
+        for rule in unsure
+        if rule.key not in said and not any(_covers(other, rule) for other in left)
+    )
+    return United(tuple(valid(_in_one_spelling(left))), (*gone, *doubtful, *proposed))
+
+
+def _standing(
+    known: Mapping[Key, RuleInForce], again: Mapping[Key, LearnedRule], thresholds: Thresholds
+) -> tuple[dict[Key, LearnedRule], list[LearnedRule]]:
+    """Return the rules in force that stay, and those that somebody took out.
+
+    :param again: what was learned, of which some may be in force.
+    """
+    standing: dict[Key, LearnedRule] = {}
+    gone: list[LearnedRule] = []
     for key, rule in known.items():
-        found = again.pop(key, None)
+        found = again.get(key)
         if rule.outcome is Outcome.FAILS:
             continue
         if rule.is_current:
@@ -67,35 +98,23 @@ def unite(
         elif found:
             standing[key] = found
         else:
-            gone[key] = _kept(rule, "taken out", None, thresholds)
-    refuted = [rule for rule in in_force if rule.outcome is Outcome.FAILS]
-    for line in (line for rule in refuted for line in _taken_back(rule, thresholds)):
-        for key in [key for key, old in standing.items() if _is_otherwise(line, old)]:
-            del standing[key]
-        standing.setdefault(line.key, line)
+            gone.append(_kept(rule, "taken out", None, thresholds))
+    return standing, gone
+
+
+def _doubtful(
+    new: Iterable[LearnedRule], refuted: Iterable[RuleInForce], standing: Mapping[Key, LearnedRule]
+) -> Iterator[LearnedRule]:
+    """Yield the *new* rules that would do again what audits *refuted* or what *standing* refuse."""
     wrong = list(map(_refuted, refuted))
     refused = list(_refused(standing.values()))
-    doubtful = [
-        rule
-        for rule in again.values()
-        if any(_covers(rule, old) for old in wrong)
-        or any(_is_one_of(rule, old) for old in (*wrong, *refused))
-        or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
-    ]
-    new = {
-        key: rule
-        for key, rule in again.items()
-        if rule not in doubtful and not _is_said_otherwise(rule, standing)
-    }
-    by_hand = {key for key, rule in known.items() if rule.is_by_hand}
-    left = list(_without_covered(standing, new, by_hand))
-    said = {rule.key for rule in left} | gone.keys()
-    proposed = (
-        rule
-        for rule in unsure
-        if rule.key not in said and not any(_covers(other, rule) for other in left)
-    )
-    return United(tuple(valid(_in_one_spelling(left))), (*gone.values(), *doubtful, *proposed))
+    for rule in new:
+        if (
+            any(_covers(rule, old) for old in wrong)
+            or any(_is_one_of(rule, old) for old in (*wrong, *refused))
+            or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
+        ):
+            yield rule
 
 
 def _taken_back(rule: RuleInForce, thresholds: Thresholds) -> Iterator[LearnedRule]:
