@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.held.merges import common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.scope import Scope
-from scrapy_urlcanon.learn.trials.families import siblings
+from scrapy_urlcanon.learn.trials.siblings import siblings
 from scrapy_urlcanon.learn.trials.values import (
     condition_of_kind,
     fall_apart,

@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.thresholds import Tally
 from scrapy_urlcanon.learn.trials.contradictions import count_content
-from scrapy_urlcanon.learn.trials.families import is_choice, led_astray, luck_of_siblings
+from scrapy_urlcanon.learn.trials.word_pairs import is_choice, led_astray, luck_of_siblings
 from scrapy_urlcanon.learn.vocabulary import is_protected
 
 if TYPE_CHECKING:

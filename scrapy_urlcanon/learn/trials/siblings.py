@@ -1,0 +1,239 @@
+"""The record of one word or value beside those of all that stand in its place.
+
+A rule that fails for these together would come back in its luckiest parts.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.confidence import at_most_drawn, lower_bound
+from scrapy_urlcanon.learn.candidates import common
+from scrapy_urlcanon.learn.location import IN_QUERY, name_of, value_of
+from scrapy_urlcanon.learn.operations.parameters import DropParam
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+from scrapy_urlcanon.learn.thresholds import Record
+from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.operations.base import Operation
+    from scrapy_urlcanon.learn.scope import Scope
+
+#: The share of other pages from which on a rule is none that differs at times.
+_OTHER_PAGES = 0.5
+
+#: How likely it may be by chance that a value is missing where others are the default.
+_MAX_CHANCE = 0.05
+
+#: The same that a word is wrong more often than others. What says so is left out of what speaks
+#: against these, and to lose a page is the worse one of the two errors.
+_BEYOND_DOUBT = 0.001
+
+
+class Siblings(NamedTuple):
+    """The record of a rule among those with another word or value in one place."""
+
+    own: Record
+    pooled: Record
+    """That of all of them that are alike."""
+    rivals: int
+    """How many of them have as many pages or more, itself among them: it may be their luckiest."""
+    is_last: bool
+    """Whether it leaves out a number behind all that it keeps, and other numbers go as well.
+
+    Each is that of the last part, or version, of other pages. So is the default value of a
+    parameter that numbers parts, the last one of which is shown without it.
+    """
+
+
+def siblings(
+    groups: Groups,
+    candidate: Sequence[Operation],
+    changes: Mapping[Location, Location],
+    scope: Scope,
+) -> Iterator[Siblings]:
+    """Yield the siblings of a candidate within a scope, for each place where it says one word.
+
+    :param changes: what the candidate changes, and into what.
+    """
+    for wider, word_of in _wider(candidate):
+        parts: dict[object, dict[Location, Location]] = {}
+        own: set[object] = set()
+        for source, target in groups.each_affected(wider, scope):
+            word = word_of(source)
+            known = changes.get(source)
+            # Those of a site with millions of URLs would not fit beside each other twice.
+            parts.setdefault(word, {})[source] = known if known == target else target
+            if known == target:
+                own.add(word)
+        if len(parts) == 1:
+            continue
+        records = {word: _record(groups, part) for word, part in parts.items()}
+        alike = {word: record for word, record in records.items() if _may_be_alike(record)}
+        word = own.pop() if len(own) == 1 else None
+        alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, alike.values())}
+        if word in alike and len(alike) > 1:
+            mine = alike[word]
+            pooled = Record(*map(sum, zip(*alike.values(), strict=True)))
+            rivals = sum(record.pages >= mine.pages for record in alike.values())
+            is_last = False
+            if _is_number(word) and _leaves_out_behind(*wider):
+                others = [parts[other] for other in alike if other != word and _is_number(other)]
+                is_last = _is_apart(groups, parts[word], others)
+            elif (number := _number_in(word)) and number not in FIRST_PAGE:
+                others = [p for other, p in parts.items() if other != word and _number_in(other)]
+                is_last = _is_absent(groups, parts[word], others)
+            yield Siblings(mine, pooled, rivals, is_last)
+
+
+def _is_apart(
+    groups: Groups, part: dict[Location, Location], others: list[dict[Location, Location]]
+) -> bool:
+    """Tell whether pages of a *part* are in next to none of the others, of which there are any.
+
+    Of what several of them lead to a crawl that was cut short has seen two on every other page.
+    """
+    own = _pages(groups, part)
+    elsewhere = set[int]().union(*(_pages(groups, other) for other in others))
+    return bool(elsewhere) and len(own & elsewhere) < len(own) / 4
+
+
+def _is_absent(
+    groups: Groups, part: dict[Location, Location], others: list[dict[Location, Location]]
+) -> bool:
+    """Tell whether a value is missing where others are the default, more often than by chance.
+
+    A thing whose second part is the last one has no third. Of a choice, such as the days that a
+    list is about, all values are found where any are (Fisher's exact test, 5 %).
+    """
+    having = {*part.values()}
+    places = {target for changes in others for target in changes.values()}
+    agreeing = {
+        merge.target
+        for changes in others
+        for merge in groups.merges(changes)
+        if merge.pages and not merge.agreement.lost
+    }
+    chance = at_most_drawn(len(agreeing & having), len(agreeing), len(places & having), len(places))
+    return bool(agreeing) and chance <= _MAX_CHANCE
+
+
+def _pages(groups: Groups, changes: dict[Location, Location]) -> set[int]:
+    return {page for merge in groups.merges(changes) for page in merge.pages}
+
+
+def _is_number(word: object) -> bool:
+    return isinstance(word, str) and is_number(word)
+
+
+def _number_in(word: object) -> str:
+    """Return the number that is the value of a word that is one parameter; empty for no such."""
+    value = value_of(word[0]) if isinstance(word, tuple) and len(word) == 1 else ""
+    return value if is_number(value) else ""
+
+
+def _leaves_out_behind(*wider: Operation) -> bool:
+    return any(isinstance(step, RewriteTemplates) and step.left_out_behind for step in wider)
+
+
+def _may_be_alike(record: Record) -> bool:
+    """Tell whether a record may be that of a rule which is right more often than wrong.
+
+    What is never right, such as a form, or what is another page more often than not, says nothing
+    of the others.
+    """
+    return record.pages > 0 and lower_bound(record.lost, record.pages) < _OTHER_PAGES
+
+
+def _is_worse(record: Record, alike: Collection[Record]) -> bool:
+    """Tell whether a word is wrong more often than all that are alike, and that beyond doubt.
+
+    What makes a difference with one word says nothing of the others (Fisher's exact test, once for
+    each word).
+    """
+    pages, lost = map(sum, zip(*alike, strict=True))
+    fewer = at_most_drawn(record.lost - 1, record.pages + record.lost, lost, pages + lost)
+    return record.lost > 0 and (1.0 - fewer) * len(alike) <= _BEYOND_DOUBT
+
+
+def _record(groups: Groups, changes: dict[Location, Location]) -> Record:
+    pages: set[int] = set()
+    lost = 0
+    for merge in groups.merges(changes):
+        pages.update(merge.pages)
+        lost += merge.agreement.lost + len(merge.agreement.moved)
+    return Record(len(pages), lost)
+
+
+def _wider(
+    candidate: Sequence[Operation],
+) -> Iterator[tuple[tuple[Operation, ...], Callable[[Location], object]]]:
+    """Yield what does the same whatever stands in one place, and what tells what does in a URL."""
+    names = {name for step in candidate if step.default is not None for name in step.drops}
+    if names:
+        yield (
+            tuple(step if step.default is None else DropParam(*step.drops) for step in candidate),
+            partial(_values, names),
+        )
+    (rewrite,) = candidate if len(candidate) == 1 else (None,)
+    if isinstance(rewrite, RewriteTemplates) and ":path}" not in rewrite.source:
+        for place, wider in _wider_templates(rewrite):
+            yield (wider,), partial(_segment, place)
+        for name, wider in _of_any_value(rewrite):
+            yield (wider,), partial(_values, frozenset((name,)))
+
+
+def _segment(place: int, url: Location) -> str:
+    return url.path.split("/")[place]
+
+
+def _values(names: Collection[str], url: Location) -> tuple[str, ...]:
+    return tuple(param for param in url.params if name_of(param) in names)
+
+
+def _of_any_value(rewrite: RewriteTemplates) -> Iterator[tuple[str, RewriteTemplates]]:
+    """Yield the pairs that take any value where a parameter goes that has a certain one."""
+    path, _, query = rewrite.source.partition("?")
+    params = query.split("&")
+    kept = rewrite.target.partition("?")[2].split("&")
+    for place, param in enumerate(params):
+        name, _, value = param.partition("=")
+        if value and "{" not in value and param not in kept:
+            others = [*params[:place], f"{name}={{_word}}", *params[place + 1 :]]
+            wider = RewriteTemplates(f"{path}?{'&'.join(others)}", rewrite.target)
+            if wider.is_valid:
+                yield name, wider
+
+
+def _wider_templates(rewrite: RewriteTemplates) -> Iterator[tuple[int, RewriteTemplates]]:
+    """Yield the pairs that take any word where one has a certain one, with its place in the path.
+
+    >>> for place, wider in _wider_templates(RewriteTemplates("/u/{a}/friends", "/u/{a}")):
+    ...     print(place, wider.source, wider.target)
+    1 /{word}/{a}/friends /{word}/{a}
+    3 /u/{a}/{_word} /u/{a}
+    """
+    path, mark, query = rewrite.source.partition("?")
+    new, new_mark, new_query = rewrite.target.partition("?")
+    segments, target = path.split("/"), new.split("/")
+    bare = rewrite.shapes[0].partition("?")[0].split("/")
+    head, tail = common(bare, target), common(bare[::-1], target[::-1])
+    for place, segment in enumerate(segments):
+        if segment in {"", IN_QUERY} or "{" in segment:
+            continue
+        from_end = place - len(segments)
+        is_kept = place < head or from_end >= -tail
+        one, other = segments[:], target[:]
+        one[place] = "{word}" if is_kept else "{_word}"
+        if is_kept:
+            other[place if place < head else from_end] = one[place]
+        wider = RewriteTemplates(
+            "/".join(one) + mark + query, "/".join(other) + new_mark + new_query
+        )
+        if wider.is_valid:
+            yield place, wider
