@@ -166,26 +166,33 @@ class Comparison:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         known_as = self._page if side is Side.KEPT else self._variant_page
         self._noise.saw(known_as, shown.lines)
-        if side is Side.KEPT:
-            if self._is_changed or not self._is_itself(shown):
-                instead, self._instead = self._instead, shown
-                if instead is None or not self._is_again(instead.lines, shown):
-                    return self.failed(side, CHANGED)
-                # What the spider got was no page, as a captcha, or what it would get now is none.
-                self._is_changed = True
-                self._kept.append(instead)
-            else:
-                self._note(self._lines, shown, self._limit)
-            if self._kept:
-                self._note(self._kept[-1].lines, shown)
-            self._kept.append(shown)
+        reason = self._add_kept(shown) if side is Side.KEPT else self._add_variant(shown)
+        return self.failed(side, reason) if reason else self._judge()
+
+    def _add_kept(self, shown: Shown) -> str:
+        """Take over what the kept page showed; return why it cannot be compared, if so."""
+        if not self._is_changed and self._is_itself(shown):
+            self._note(self._lines, shown, self._limit)
         else:
-            if self._variants:
-                if not self._is_again(self._variants[0].lines, shown):
-                    return self.failed(side, RESTLESS)
-                self._note(self._variants[-1].lines, shown)
-            self._variants.append(shown)
-        return self._judge()
+            instead, self._instead = self._instead, shown
+            if instead is None or not self._is_again(instead.lines, shown):
+                return CHANGED
+            # What the spider got was no page, as a captcha, or what it would get now is none.
+            self._is_changed = True
+            self._kept.append(instead)
+        if self._kept:
+            self._note(self._kept[-1].lines, shown)
+        self._kept.append(shown)
+        return ""
+
+    def _add_variant(self, shown: Shown) -> str:
+        """Take over what the variant showed; return why it cannot be compared, if so."""
+        if self._variants:
+            if not self._is_again(self._variants[0].lines, shown):
+                return RESTLESS
+            self._note(self._variants[-1].lines, shown)
+        self._variants.append(shown)
+        return ""
 
     def rename(self, names: Mapping[Any, Hashable]) -> None:
         """Know pages by their new *names*."""
