@@ -30,8 +30,8 @@ class Canonicalizer(canonicalizer.Canonicalizer):
 
     :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting.
     :param preset: ``scrapy``, ``safe`` or ``aggressive``.
-    :param rules_files: the path of a TOML or JSON file of the same shape, or several paths;
-        *rules* win over the files.
+    :param rules_files: the path of a TOML or JSON file of the same shape, or several paths, or
+        None; *rules* win over the files.
     :raises ConfigurationError: with all problems of the configuration at once.
     """
 
@@ -40,10 +40,10 @@ class Canonicalizer(canonicalizer.Canonicalizer):
         rules: Mapping[str, RuleOptions] | None = None,
         *,
         preset: str = DEFAULT_PRESET,
-        rules_files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+        rules_files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = (),
     ) -> None:
         files = [rules_files] if isinstance(rules_files, (str, os.PathLike)) else rules_files
-        self._setup(load_configuration(preset, rules_files=files, rules=[("rules", rules)]))
+        self._setup(load_configuration(preset, rules_files=files or (), rules=[("rules", rules)]))
 
 
 _kept: dict[str, canonicalizer.Canonicalizer] = {}
@@ -58,6 +58,7 @@ def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Unpack[Op
     'http://example.com/?a=&b='
 
     :raises ConfigurationError: if the preset or an option is not valid.
+    :raises TypeError: if *url* is no text.
     """
     # Lists and mappings are not hashable, and may change later.
     key = repr((preset, options))

@@ -34,6 +34,20 @@ def test_one_path_is_a_list_of_one(tmp_path, kind):
         assert Canonicalizer(rules_files=files).canonicalize(url) == "http://example.com/"
 
 
+def test_no_path_is_none():
+    """Where a program has one from its own settings, perhaps."""
+    assert (
+        Canonicalizer(rules_files=None).canonicalize("http://example.com") == "http://example.com/"
+    )
+
+
+@pytest.mark.parametrize("value", [None, b"http://example.com", float("nan")])
+def test_what_is_no_text_is_named(value):
+    """Tables have values that are missing, and w3lib takes bytes."""
+    with pytest.raises(TypeError, match=re.escape(f"expected the text of a URL, got {value!r}")):
+        canonicalize(value)
+
+
 def test_pickled_it_answers_as_before():
     """Rules of all kinds, what was suspended and what a site declared go with it."""
     rules = {

@@ -166,7 +166,10 @@ class Canonicalizer:
         'http://example.com/a'
 
         :param base: the URL of the page that links to *url*, in case it is relative.
+        :raises TypeError: if *url* is no text, as a missing value of a table is none.
         """
+        if not isinstance(url, str):
+            raise TypeError(f"expected the text of a URL, got {url!r}")
         if base is not None:
             with suppress(ValueError):  # which it is of brackets that hold no address
                 url = urljoin(base, url)

@@ -95,7 +95,7 @@ class Configuration(NamedTuple):
 
         >>> rules = {"example.com": {"drop_params": ["a,b"]}}
         >>> print(*Configuration.load("safe", [Source("MINE", rules)]).doubts())
-        MINE['example.com']['drop_params']: 'a,b' is one name, comma and all: list several names
+        MINE['example.com']['drop_params']: 'a,b' is one name as it stands: list several names
         """
         # With rules for 100,000 domains it takes time to ask what has no doubts.
         finders = {

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
 
 
+_EXPRESSION = re.compile(r"\\|\.[*+]|\[\^?\w-\w|\(\?|^\^")
+"""What stands in regular expressions, and hardly in the name of a parameter or in a path."""
+
+
 class Setting(NamedTuple):
     """The value of an option after all layers."""
 
@@ -123,10 +127,10 @@ class NameList(ValueType):
         for name in value or ():
             if "=" in name or name.startswith(("?", "&")):
                 yield f"{name!r} is more than a name, which stands before '=' and after '?' or '&'"
-            elif ".*" in name or "\\" in name:
+            elif _EXPRESSION.search(name):
                 yield f"{name!r} is no regular expression: '*' alone stands for any text"
-            elif "," in name:
-                yield f"{name!r} is one name, comma and all: list several names"
+            elif "," in name or "|" in name:
+                yield f"{name!r} is one name as it stands: list several names"
 
     def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         if value is None:
@@ -388,9 +392,11 @@ class RewriteList(ValueType):
 
 
 def _doubt_of_template(text: str) -> str | None:
-    if "*" not in text:
-        return None
-    return f"the '*' in {text!r} stands for itself: {{rest:path}} stands for any text"
+    if "*" in text:
+        return f"the '*' in {text!r} stands for itself: {{rest:path}} stands for any text"
+    if _EXPRESSION.search(text):
+        return f"{text!r} is no regular expression: {{id:digits}} stands for digits"
+    return None
 
 
 # Few crawls have templates, and the others are not to wait for the imports.

@@ -221,8 +221,10 @@ def test_page_says_that_nothing_was_compared(report):
     assert "URLCANON_AUDIT = 0.01" in html
 
 
-def test_summary_counts_every_verdict(audited):
-    """It is one sentence."""
+def test_summary_counts_every_verdict(audited, changed):
+    """It is one sentence, and says nothing of what there is none of."""
+    all_told = changed(figures={"audited": 5, "audit/false_merge": 3})
+    assert summary_of(all_told).endswith("2 showed the page that was kept and 3 another page.")
     assert summary_of(audited) == (
         "Of 6 dropped variants that were fetched anyway, 2 showed the page that was kept and "
         "3 another page; of 1 it cannot be told."

@@ -12,8 +12,9 @@ from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen, marked
 from scrapy_urlcanon.report.sections.domains import OTHER, Domain
 from scrapy_urlcanon.report.sections.news import Point
-from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.options import Entry, Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
+from scrapy_urlcanon.report.sections.parameters import Parameter
 from scrapy_urlcanon.report.sections.software import Software
 from scrapy_urlcanon.report.sections.traps import TrapRow
 from scrapy_urlcanon.report.terminal import show_report
@@ -71,6 +72,24 @@ def test_entries_stand_below_their_option(report):
     text = shown(show_report, report)
     assert "\n 9    sort" in text
     assert "\n 2    sid" in text
+
+
+def test_entries_that_are_not_listed_are_counted(changed):
+    """Five of them stand below their option, and how many others there are."""
+    entries = tuple(Entry(f"name{number}", 9 - number) for number in range(7))
+    options = (Option("drop_params", 30, (), entries=entries),)
+    text = shown(show_report, changed(options=options))
+    assert "name4" in text
+    assert "name5" not in text
+    assert "and 2 others" in text
+
+
+@pytest.mark.parametrize(("values", "written"), [(199, "199 values"), (200, "200 or more values")])
+def test_values_of_a_parameter_are_counted_up_to_a_limit(changed, values, written):
+    """What is said of more is no more than what is known."""
+    parameters = (Parameter("example.com", "view", values, 300),)
+    text = shown(show_report, changed(parameters=parameters))
+    assert f"view on example.com: {written} on 300 fetched pages" in text
 
 
 def test_heading_has_something_below_it(changed):
