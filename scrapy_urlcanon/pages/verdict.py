@@ -302,6 +302,8 @@ class Comparison:
         own = self._own()
         if not own:
             return self._judge_what_moves() or self._judge_alike(variant)
+        if self._breaks_lines_elsewhere(variant, own):
+            return Judgement(Verdict.SAME)
         is_like_it = any(same_page(kept.digest, variant.digest) for kept in self._kept)
         if (self._is_near or is_like_it) and not self._embeds_others(variant, own):
             return Judgement(Verdict.SAME)
@@ -378,6 +380,15 @@ class Comparison:
             frozenset(line.key for line in mine),
             frozenset(line.key for line in theirs),
         )
+
+    def _breaks_lines_elsewhere(self, variant: Shown, own: frozenset[LineKey]) -> bool:
+        """Tell whether it is what the kept page shows alone, word by word, in other lines.
+
+        As where a layout for small screens puts a paragraph in one box, and another one in two.
+        """
+        mine = (text for line, text in variant.texts.items() if line in own)
+        theirs = (text for line, text in self._kept[-1].texts.items() if not self._shows(line))
+        return " ".join(mine).split() == " ".join(theirs).split()
 
     def _embeds_others(self, variant: Shown, own: frozenset[LineKey]) -> bool:
         """Tell whether all that one page embeds and the other does not is nowhere else."""

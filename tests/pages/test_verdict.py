@@ -52,6 +52,17 @@ def test_another_page_is_fetched_twice_and_says_by_which_lines():
     assert (result.only_variant[0], result.only_kept[0]) == ("A dog", "A cat")
 
 
+def test_same_words_in_other_lines_are_one_page():
+    """Not so the same words in another order: it may be what a page says."""
+    text = "The red fox<p>jumps over the blue dog, and sleeps"
+    moved = text.replace("<p>", " ").replace(", ", ",<p>")
+    result, fetched = verdict_of(lambda _: shown(text), lambda _: shown(moved))
+    assert (result.verdict, fetched) == (Verdict.SAME, [Side.VARIANT, Side.KEPT])
+    other = moved.replace("red", "grey").replace("blue", "red").replace("grey", "blue")
+    result, _ = verdict_of(lambda _: shown(text), lambda _: shown(other))
+    assert result.verdict is Verdict.ANOTHER
+
+
 def test_servers_that_take_turns_show_one_page():
     """What is on every other page that a site sends is not what a URL has of its own."""
     turn = count(1)
