@@ -16,6 +16,8 @@ from scrapy_urlcanon.confidence import (
     binomial,
     lower_bound,
 )
+from scrapy_urlcanon.learn.location import value_of
+from scrapy_urlcanon.learn.vocabulary import SWITCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -235,16 +237,23 @@ def _about(candidate: Sequence[Operation]) -> frozenset[str]:
 def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
     """Return what URLs have in common that a candidate changes, as far as its kind tells.
 
-    That is what it is about, and of a template its shape and the words that go: two that leave out
-    ``view`` at different depths may show the same, and so may two words in one place.
+    That is what it is about, the words that go, and of a template its shape: two that leave out
+    ``view`` at different depths may show the same, and so may two words in one place. A word is one
+    whether the host, the path or a parameter has it: ``amp.a.example`` has the pages of ``/amp/``.
     """
     found = set(_about(candidate))
     for step in candidate:
+        words = {step.default or ""}
+        if step.hosts:
+            name = step.hosts - {step.handle}
+            words.update({*step.handle.split(".")}.difference(*(host.split(".") for host in name)))
         if step.is_template:
             found.discard(step.option.name)
             source, target = map(_ENDS.split, step.shapes)
             found.add("/".join(_FIELD.sub("{}", part) if "{" in part else "*" for part in source))
-            found.update({part for part in source if "{" not in part}.difference(target))
+            gone = {part for part in source if "{" not in part}.difference(target)
+            words.update(gone, map(value_of, gone))
+        found.update(word for word in words - {""} if not SWITCHED.fullmatch(word))
     return frozenset(found)
 
 

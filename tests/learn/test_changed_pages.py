@@ -216,3 +216,27 @@ def test_that_few_captures_agree_is_no_reason_to_expect_others_to_differ():
     views = [*pairs("/user/{0}", "/user/{0}/friends", 6)]
     agreeing = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(7) for ref in "abc"]
     assert rules([*views, *agreeing]) == {"shop.example": {"drop_params": ["ref"]}}
+
+
+def test_word_that_goes_from_all_pairs_that_differ_is_content():
+    """A number is the issue's and its pull request's; that of a milestone is another one's.
+
+    Captures change often on this site, as two other looks tell.
+    """
+    others = [*pairs("/b/{0}", "/b/{0}?ref={0}", 8), *pairs("/c/{0}", "/old/c/{0}/", 8)]
+    words = (("issues", "pull"), ("pull", "request"), ("issues", "request"))
+    same = [see(f"/x/{w}/{i}", f"issue {i}") for i in range(60) for w in words[i % 3]]
+    lone = [see(f"/x/{w}/{i}", f"{w} {i}") for i in range(60, 68) for w in ("pull", "milestone")]
+    found = rules([*others, *same, *lone])["shop.example"]
+    assert (found["rewrite_path"], found["drop_params"]) == (
+        [["/old/c/{c:digits}/", "/c/{c}"]],
+        ["ref"],
+    )
+
+
+def test_word_is_one_in_the_host_and_in_the_path():
+    """Two looks that leave out one word do not tell of each other that captures change."""
+    www = "http://www.shop.example"
+    hosts = [*pairs(f"{www}/a/{{0}}", "http://amp.shop.example/a/{0}", 8)]
+    assert rules([*hosts, *pairs(f"{www}/b/{{0}}", f"{www}/b/{{0}}/amp", 8)]) == {}
+    assert rules([*hosts, *pairs(f"{www}/b/{{0}}", f"{www}/b/{{0}}/view", 8)]) != {}

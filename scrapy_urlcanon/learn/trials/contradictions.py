@@ -11,7 +11,7 @@ from collections import Counter
 from math import exp, factorial, sqrt
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.confidence import at_most
+from scrapy_urlcanon.confidence import at_most, at_most_drawn
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
@@ -39,8 +39,8 @@ _MAX_CHANCE_CHANGED = 0.2
 #: The mark of a URL that the candidate changes.
 _CHANGED = "changed"
 
-#: Fewer pairs of counter-examples with one value say nothing.
-_MIN_PAIRS = 3
+#: Fewer counter-examples with one value, or pairs of them with one, say nothing.
+_MIN_TIMES, _MIN_PAIRS = 3, 3
 
 #: How often captures differ at most that should agree; of three URLs of which some differ about as
 #: many differ all.
@@ -103,23 +103,35 @@ def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
 
 
 def _is_by_value(merges: Merges, names: Collection[str]) -> bool:
-    """Tell whether few values of the parameters are in more counter-examples than by chance.
+    """Tell whether what goes is in more of the counter-examples than by chance.
 
-    Of two URLs that differ nothing tells which one has changed. Where it is by chance, values
-    that are rare are seldom in two such pairs.
+    Of two URLs that differ nothing tells which one has changed. Where it is by chance, no value or
+    word goes from those that differ so much more often than from others (Fisher's exact test, once
+    for each), and few that are rare go from two such pairs.
+
+    :param names: of the parameters that go.
     """
 
-    def params_of(number: int) -> set[str]:
-        sources = merges.sources(number)
-        return {param for s in sources for param in s.params if name_of(param) in names}
+    def going_from(number: int) -> set[str]:
+        params = (param for source in merges.sources(number) for param in source.params)
+        segments = (s for source in merges.changed(number) for s in source.path.split("/"))
+        kept = merges.targets[number].path.split("/")
+        return {p for p in params if name_of(p) in names} | {*segments}.difference(kept)
 
     unclear = [n for n, agreement in enumerate(merges.agreements) if agreement.unclear]
-    odd = [n for n in unclear if merges.agreements[n].changed] if names else []
-    against = Counter(param for number in odd for param in params_of(number))
+    odd = [n for n in unclear if merges.agreements[n].changed]
+    against = Counter(text for number in odd for text in going_from(number))
     pairs = sum(n * (n - 1) // 2 for n in against.values())
     if pairs < _MIN_PAIRS:
         return False
-    count = Counter(param for number in unclear for param in params_of(number))
+    count = Counter(text for number in unclear for text in going_from(number))
+    if any(
+        1.0 - at_most_drawn(times - 1, count[text], len(odd), len(unclear))
+        <= _MAX_CHANCE / len(count)
+        for text, times in against.items()
+        if times >= _MIN_TIMES
+    ):
+        return True
     expected = len(odd) * (len(odd) - 1) / 2 * sum((n / len(unclear)) ** 2 for n in count.values())
     if pairs < expected:
         return False
