@@ -7,6 +7,8 @@ from observed import HOST, pages, rules, see
 
 from scrapy_urlcanon.learn import Observation, learn
 
+ITEMS = range(30)
+
 
 def test_redirect_is_evidence():
     """A URL that redirects shows the page of its target."""
@@ -62,6 +64,32 @@ def test_redirect_by_the_kind_of_a_thing_is_evidence():
     ]
     found = rules([*hops, *(see(kind, f"text {i}") for i, kind in enumerate(kinds))])
     assert found["shop.example"]["rewrite_path"]
+
+
+@pytest.mark.parametrize(
+    ("link", "page", "found"),
+    [
+        ("/goto/{}", "/articles/view/{}", ["/goto/{a:digits}", "/articles/view/{a}"]),
+        (
+            "/login?return=%2Fview.php%3Fid%3D{}",
+            "/view.php?id={}",
+            ["/login?return=/view.php?id%3D{b:digits}", "/view.php?id={b}"],
+        ),
+    ],
+)
+def test_template_leads_where_the_site_does(link, page, found):
+    """A short link, and one that passes by a log-in, is the page, however long the URL of that."""
+    hops = [Observation(HOST + link.format(i), 302, redirect=HOST + page.format(i)) for i in ITEMS]
+    assert rules([*hops, *pages(page, 30)]) == {"shop.example": {"rewrite_path": [found]}}
+
+
+def test_template_whose_reverse_would_guess_leads_to_what_redirects():
+    """What a title is cannot be told by the number, so that the number is all that is kept."""
+    names = ["".join(Random(i).choices("abcdefghij", k=8)) for i in ITEMS]
+    titled = [f"/item/{i}-{names[i]}-{names[-i]}" for i in ITEMS]
+    hops = [Observation(f"{HOST}/item/{i}", 301, redirect=HOST + titled[i]) for i in ITEMS]
+    found = rules([*hops, *(see(url, url) for url in titled)])
+    assert found["shop.example"]["rewrite_path"] == [["/item/{b:digits}-{_s}", "/item/{b}"]]
 
 
 def test_short_links_that_redirect_are_no_other_place_of_documents():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
+from functools import cached_property
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import name_of, reading_order
@@ -47,6 +48,21 @@ class Duplicates:
             for page in numbers
         ]
         """The URLs of each page that are compared, in their order, with the page."""
+
+    def leads_back(self, source: Location, target: Location) -> bool:
+        """Tell whether one of two URLs of a page shows it, and the other one redirects there."""
+        return target in self._redirecting and source not in self._redirecting
+
+    @cached_property
+    def _redirecting(self) -> frozenset[Location]:
+        """Those of the URLs to compare that redirect."""
+        site = self.groups.site
+        compared = chain.from_iterable(locations for _, locations in self.clusters)
+        return frozenset(
+            location
+            for location in (compared if site.redirects else ())
+            if site.locations.find(location) in site.redirects
+        )
 
     def pairs(
         self, differing: Callable[[Location], object] | None = None

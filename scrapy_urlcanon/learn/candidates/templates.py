@@ -95,6 +95,8 @@ class _Pairs(NamedTuple):
 
     entries: list[tuple[int, Words]]
     depths: set[int]
+    led_back: set[int]
+    """The pages of those whose second URL redirects to the first."""
 
 
 def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
@@ -102,21 +104,32 @@ def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]
     seen: dict[Skeleton, _Pairs] = {}
     for page, one, other in duplicates.pairs():
         for source, target in ((one, other), (other, one)):
+            leads_back = duplicates.leads_back(source, target)
             for skeleton, tokens in skeletons(source, target):
                 known = seen.get(skeleton)
                 if known is None:
-                    known = seen[skeleton] = _Pairs([], set())
+                    known = seen[skeleton] = _Pairs([], set(), set())
                 known.entries.append((page, tokens))
                 known.depths.add(source.path.count("/"))
-    for skeleton, (entries, depths) in seen.items():
-        if len({page for page, _ in entries}) < MIN_PROPOSERS:
-            continue
-        if skeleton.head == ANY_PATH and len(depths) == 1:
-            continue  # a narrower template says the same
-        for literals, pages in _split(entries, skeleton.plain, ()):
-            rewrite = _rewrite(skeleton, literals)
-            if rewrite is not None and is_plausible(rewrite):
-                yield from (((rewrite,), page) for page in pages)
+                if leads_back:
+                    known.led_back.add(page)
+    for skeleton, pairs in seen.items():
+        for rewrite, pages in _rewrites(skeleton, pairs):
+            yield from (((rewrite,), page) for page in pages)
+
+
+def _rewrites(skeleton: Skeleton, pairs: _Pairs) -> Iterator[tuple[RewriteTemplates, set[int]]]:
+    """Yield the pairs of templates that may explain pairs of URLs, each with the pages of these."""
+    if len({page for page, _ in pairs.entries}) < MIN_PROPOSERS:
+        return
+    if skeleton.head == ANY_PATH and len(pairs.depths) == 1:
+        return  # a narrower template says the same
+    for literals, pages in _split(pairs.entries, skeleton.plain, ()):
+        rewrite = _rewrite(skeleton, literals)
+        if rewrite is not None and is_plausible(rewrite):
+            is_led_back = 2 * len(pages & pairs.led_back) > len(pages)
+            # The reverse merges the same, and leads where the site does.
+            yield (is_led_back and rewrite.reversed()) or rewrite, pages
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:

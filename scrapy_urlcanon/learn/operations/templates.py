@@ -39,6 +39,7 @@ _NUMBERED = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
 # A field that it does not leave out, and one that it does, in a segment of its own.
 _KEPT = re.compile(r"\{[^_]")
 _LEFT_OUT = re.compile(r"/\{(_\w+)(?::digits)?\}(?=[/?]|\Z)")
+_PLACE = re.compile(r"\{(?P<name>\w+)(?::\w+)?\}")
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
@@ -93,6 +94,22 @@ class RewriteTemplates(Operation):
     @property
     def shapes(self) -> tuple[str, str]:
         return self.source.replace(":digits", "").replace(":path", ""), self.target
+
+    def reversed(self) -> RewriteTemplates | None:
+        """Return the pair that leads back, once; None where this one leaves something out.
+
+        >>> RewriteTemplates("/articles/{a:digits}", "/go?to={a}").reversed()
+        RewriteTemplates(source='/go?to={a:digits}', target='/articles/{a}')
+        >>> RewriteTemplates("/articles/{a:digits}-{_s}", "/go?to={a}").reversed()
+        >>> RewriteTemplates("/{a}.html", "/{a}").reversed()
+        """
+        places = {found["name"]: found[0] for found in _PLACE.finditer(self.source)}
+        if any(self.target.count(f"{{{name}}}") != 1 for name in places):
+            return None
+        back = RewriteTemplates(
+            _PLACE.sub(lambda found: places[found["name"]], self.target), self.shapes[0]
+        )
+        return back if back.is_valid and not back.rewrite.may_lead_to_itself else None
 
     @property
     def is_for_listings(self) -> bool:
