@@ -83,6 +83,19 @@ def test_template_leads_where_the_site_does(link, page, found):
     assert rules([*hops, *pages(page, 30)]) == {"shop.example": {"rewrite_path": [found]}}
 
 
+def test_beginning_of_paths_leads_where_the_site_does():
+    """A section that was renamed has its new name, though the old one was shorter."""
+    names = ["".join(Random(i).choices("abcdefghij", k=8)) for i in ITEMS]
+    paths = [name if i % 2 else f"{name[:4]}/{name}" for i, name in enumerate(names)]
+    hops = [
+        Observation(f"{HOST}/press/{path}", 301, redirect=f"{HOST}/press-releases/{path}")
+        for path in paths
+    ]
+    found = rules([*hops, *(see(f"/press-releases/{path}", path) for path in paths)])
+    wanted = [["/press/{rest:path}", "/press-releases/{rest}"]]
+    assert found == {"shop.example": {"rewrite_path": wanted}}
+
+
 def test_template_whose_reverse_would_guess_leads_to_what_redirects():
     """What a title is cannot be told by the number, so that the number is all that is kept."""
     names = ["".join(Random(i).choices("abcdefghij", k=8)) for i in ITEMS]

@@ -38,10 +38,13 @@ def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, 
     for page, one, other in duplicates.pairs(lambda location: location.path):
         if one.params != other.params or one.origin != other.origin:
             continue
-        paths = one.path, other.path
-        for source, target in (paths, paths[::-1]):
+        for first, second in ((one, other), (other, one)):
+            source, target = first.path, second.path
             ends = [*substitutions(source, target)]
-            for rewrite in (*ends, *whole_names(source, target)):
+            names = [*whole_names(source, target)]
+            if duplicates.leads_back(first, second):
+                ends, names = ([each.reversed() or each for each in some] for some in (ends, names))
+            for rewrite in (*ends, *names):
                 found.setdefault((rewrite,), []).append(page)
                 depths.setdefault((rewrite,), set()).add(source.count("/"))
             if _has_word_more(source, target):
