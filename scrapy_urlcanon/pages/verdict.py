@@ -302,10 +302,9 @@ class Comparison:
         own = self._own()
         if not own:
             return self._judge_what_moves() or self._judge_alike(variant)
-        if self._breaks_lines_elsewhere(variant, own):
-            return Judgement(Verdict.SAME)
         is_like_it = any(same_page(kept.digest, variant.digest) for kept in self._kept)
-        if (self._is_near or is_like_it) and not self._embeds_others(variant, own):
+        is_near = (self._is_near or is_like_it) and not self._embeds_others(variant, own)
+        if is_near or self._breaks_lines_elsewhere(variant, own):
             return Judgement(Verdict.SAME)
         if len(self._variants) == 1:
             # Of two servers that take turns one may have answered for each URL.
