@@ -136,7 +136,7 @@ class CrawlSettings:
     record: str | None = _setting(read.path_of_store, default=None)
     """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
     the name of the spider and `%(time)s` the time of the start."""
-    record_revisits: bool = _setting(read.flag, default=True)
+    record_revisits: bool = _setting(read.flag, default=True, needs="record")
     """While recording, fetch a few pages a second time, 11 of 240 and 23 of 30,000, [to tell noise
     from content](learning.md#what-the-store-holds)."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=())
@@ -180,13 +180,13 @@ class CrawlSettings:
     order_by: Any = _setting(read.order_by, default=TEXT, needs="order")
     """What counts as new: `"text"`, `"items"`, or a callable (or its path) that returns a number
     for a response and the list of its items."""
-    order_lines: int = _setting(read.count, default=1 << 21)
+    order_lines: int = _setting(read.count, default=1 << 21, needs="order")
     """How many lines of text are remembered, at 5 bytes each."""
     stop: float = _setting(read.share, default=0.0, needs="order")
     """Close the crawl when less than this share of the waiting requests [brings anything
     new](order.md#when-it-is-done), as a random sample of them shows; needs `URLCANON_ORDER`. With 0
     it goes on."""
-    left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl")
+    left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl", needs="stop")
     """Where to write the requests that are then not fetched."""
     take_up: str | None = _setting(read.path_of_store, default=None)
     """The `URLCANON_LEFT` file of an earlier crawl, whose requests are scheduled first."""

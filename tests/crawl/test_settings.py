@@ -256,10 +256,18 @@ def test_tilde_is_the_home_directory(name, one, monkeypatch, tmp_path):
     assert found == (expected if one is str else (expected,))
 
 
-def test_setting_that_needs_another_one_is_told():
-    """Without the file of earlier runs nothing is skipped, whatever counts as got."""
-    given = {"URLCANON_SEEN_BY": "text", "URLCANON_SEEN_EXPIRES": "30d"}
+@pytest.mark.parametrize(
+    ("needed", "value", "given"),
+    [
+        ("URLCANON_SEEN", "a.sqlite", {"URLCANON_SEEN_BY": "text", "URLCANON_SEEN_EXPIRES": "30d"}),
+        ("URLCANON_RECORD", "a.sqlite", {"URLCANON_RECORD_REVISITS": False}),
+        ("URLCANON_ORDER", "novelty", {"URLCANON_ORDER_LINES": 1_000}),
+        ("URLCANON_STOP", 0.01, {"URLCANON_LEFT": "left.jsonl"}),
+    ],
+)
+def test_setting_that_needs_another_one_is_told(needed, value, given):
+    """Such as what counts as got, where no file of earlier runs says of what."""
     told = list(CrawlSettings.load(Settings(given)).doubts())
-    assert told == [f"{name} has no effect without URLCANON_SEEN." for name in given]
-    beside = CrawlSettings.load(Settings({**given, "URLCANON_SEEN": "seen.sqlite"}))
-    assert not list(beside.doubts())
+    assert told == [f"{name} has no effect without {needed}." for name in given]
+    beside = {**given, needed: value, "URLCANON_ORDER": "novelty"}
+    assert not list(CrawlSettings.load(Settings(beside)).doubts())
