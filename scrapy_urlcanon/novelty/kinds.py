@@ -13,7 +13,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
@@ -160,26 +160,59 @@ class Kinds:
             for kind, tally in self.tallies.items()
             if tally.fetches >= least_fetches and tally.is_trap and kind.host != OTHER
         ]
-        good: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+        others: list[Kind] = []
+        good: dict[tuple[str, ...], list[Kind]] = {}
         of_place: set[tuple[str, str]] = set()
         # Of a listing a few parts may be all there are, and bring nothing but their links.
         kept: dict[tuple[str, str], set[str]] = {}
         for kind, tally in self.tallies.items() if found else ():
-            if not tally.is_trap:
-                kept.setdefault((kind.host, kind.path), set()).update(kind.names)
+            if tally.is_trap:
+                continue
+            others.append(kind)
+            kept.setdefault((kind.host, kind.path), set()).update(kind.names)
             if tally.with_news > tally.fetches * _MUCH:
-                good.setdefault((kind.host, kind.names), set()).add(kind.path)
+                good.setdefault(kind.names, []).append(kind)
                 of_place.add((kind.host, kind.path))
+        of_traps = of_place & {(kind.host, kind.path) for kind, _ in found}
+        keeps = {place for place in of_traps if _keeps_all(place, kept[place], others)}
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
             place = kind.host, kind.path
             path = _with_texts(kind.path, tally.texts)
-            others = good.get((kind.host, kind.names), ())
+            ends_much = any(
+                _is_of(other.host, kind.host) and _fits(path, other.path)
+                for other in good.get(kind.names, ())
+            )
             setting = (
                 ""
-                if _PLACE.search(path) and any(_fits(path, other) for other in others)
-                else _setting(kind, path, tally.url, kept[place] if place in of_place else None)
+                if ends_much
+                else _setting(kind, path, tally.url, kept[place] if place in keeps else None)
             )
             yield Trap(kind.text, tally.fetches, tally.new, setting)
+
+
+def _is_of(host: str, other: str) -> bool:
+    """Tell whether a rule for the host *other* is one for *host*: for all ports, and subdomains.
+
+    >>> _is_of("www.a.example:8080", "a.example"), _is_of("a.example", "www.a.example")
+    (True, False)
+    """
+    host, other = _PORT.sub("", host), _PORT.sub("", other)
+    return host == other or host.endswith(f".{other}")
+
+
+def _keeps_all(place: tuple[str, str], kept: set[str], kinds: Iterable[Kind]) -> bool:
+    """Tell whether a rule for a host and a path leaves *kinds* as they are.
+
+    It is one for all that lies below, too: that of the front page would be for the whole site.
+
+    :param kept: the names of the parameters that it keeps.
+    """
+    host, path = place
+    return path != "/" and all(
+        kept.issuperset(each.names)
+        for each in kinds
+        if f"{each.path}/".startswith(f"{path.rstrip('/')}/") and _is_of(each.host, host)
+    )
 
 
 def _with_texts(path: str, texts: tuple[str, ...]) -> str:
@@ -195,14 +228,18 @@ def _with_texts(path: str, texts: tuple[str, ...]) -> str:
 
 
 def _fits(path: str, other: str) -> bool:
-    """Tell whether a path with places for texts takes what is of the kind of another.
+    """Tell whether a path with places for texts takes any of what is of the kind of another.
 
     >>> _fits("/{0}/{1}/", "/articles/{1:digits}/"), _fits("/{0}/{1}/", "/articles/")
+    (True, False)
+    >>> _fits("/{0:digits}/forum", "/{0:digits}/{1}"), _fits("/{0:digits}", "/{0}")
     (True, False)
     """
     parts, others = path.split("/"), other.split("/")
     return len(parts) == len(others) and all(
-        part == its or (its and _PLACE.fullmatch(part))
+        part == its
+        or (its and _PLACE.fullmatch(part))
+        or ("{" not in part and part and _PLACE.fullmatch(its))
         for part, its in zip(parts, others, strict=True)
     )
 
@@ -217,7 +254,8 @@ def _setting(kind: Kind, path: str, url: str, kept: set[str] | None) -> str:
 
     :param path: that of the kind, with the texts that all of its URLs have.
     :param url: one of the kind.
-    :param kept: the names of these parameters; None where none of the URLs bring much.
+    :param kept: the names of these parameters; None where others would be lost with them, or none
+        of the URLs bring much.
     """
     # A pattern is for all ports.
     pattern = _PORT.sub("", kind.host)

@@ -75,6 +75,28 @@ def test_line_names_what_all_urls_of_a_trap_have():
     assert found.setting == '"a.example": {"skip": ["/_in/login/?to={q0}"]},'
 
 
+@pytest.mark.parametrize(
+    ("trap", "good", "content", "expected"),
+    [
+        ("a.example/?t={}", "a.example/", "a.example/b?id={}", "/?t={q0}"),
+        ("a.example/?t={}", "a.example/?p={}", "a.example/b/c?id={}", "/?t={q0}"),
+        ("a.example/b?t={}", "a.example/b?p={}", "a.example/b/c?id={}", "/b?t={q0}"),
+        ("a.example/b?t={}", "a.example/b?p={}", "www.a.example/b?id={}", "/b?t={q0}"),
+        ("a.example/{}/c", "a.example/", "www.a.example/{}/c", ""),
+        ("a.example/b?t={}", "a.example/", "a.example:8080/b?t={}", ""),
+    ],
+)
+def test_no_line_ends_what_lies_below_it(trap, good, content, expected):
+    """A rule is one for all ports and subdomains of its host, and for all folders of its path."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://{trap.format(number)}", 10, 0, has_news=False)
+        kinds.note(f"http://{good.format(number)}", 10, 9, has_news=True)
+        kinds.note(f"http://{content.format(number)}", 10, 9, has_news=True)
+    (found,) = kinds.traps()
+    assert found.setting == (expected and f'"a.example": {{"skip": ["{expected}"]}},')
+
+
 @pytest.mark.parametrize("other", ["/blog/post-{}/", "/blog/{}/"])
 def test_no_line_ends_what_brings_much(other):
     """Where the folders of a trap differ, its line would end those of articles too."""
