@@ -196,6 +196,40 @@ def test_http_cache_is_read(tmp_path):
     assert skipped == {"bad cache entry": 1}
 
 
+@pytest.mark.parametrize(
+    ("content_type", "is_text"),
+    [
+        ("text/plain", True),
+        ("application/json; charset=utf-8", True),
+        ("text/javascript", True),
+        ("", False),
+        ("image/png", False),
+    ],
+)
+def test_http_cache_is_read_by_what_its_responses_are(tmp_path, content_type, is_text):
+    """Of text the blanks tell nothing; anything else is what its bytes are."""
+    for number, body in enumerate((b'["hello", "world"]', b'["hello",\n "world"]')):
+        entry = tmp_path / "httpcache" / "spider" / str(number)
+        entry.mkdir(parents=True)
+        (entry / "meta").write_text(repr({"url": f"http://a.example/{number}", "status": 200}))
+        (entry / "response_headers").write_bytes(f"Content-Type: {content_type}\r\n".encode())
+        (entry / "response_body").write_bytes(body)
+    observations, _ = read_all(tmp_path / "httpcache")
+    assert (len({one.main_sha1 for one in observations}) == 1) is is_text
+
+
+@pytest.mark.parametrize("url", [b"http://a.example/", "ftp://a.example/", None])
+def test_http_cache_of_other_schemes_is_counted(tmp_path, url):
+    """The URL is a text, as Scrapy writes it."""
+    entry = tmp_path / "httpcache" / "spider" / "ab"
+    entry.mkdir(parents=True)
+    (entry / "meta").write_text(repr({"url": url, "status": 200}))
+    (entry / "response_headers").write_bytes(b"")
+    (entry / "response_body").write_bytes(b"")
+    observations, skipped = read_all(tmp_path / "httpcache")
+    assert (observations, skipped) == ([], {"not an http(s) response": 1})
+
+
 @pytest.mark.parametrize("is_packed", [False, True], ids=["", "HTTPCACHE_GZIP"])
 def test_http_cache_is_read_whatever_the_content_coding(tmp_path, is_packed):
     """A page that was sent as it is and with any content coding is one page."""
