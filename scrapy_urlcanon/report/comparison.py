@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.domains import OTHER, Domain
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.summary import Funnel
 
@@ -82,7 +82,13 @@ def compare(before: Report, after: Report) -> Comparison:
 
 def _changes(before: Report, after: Report, kind: type[Option | Domain]) -> tuple[Change, ...]:
     old, new = ({row.name: row.dropped for row in run.rows(kind)} for run in (before, after))
-    changes = (Change(name, old.get(name, 0), new.get(name, 0)) for name in old.keys() | new)
+    # What one run does not list by its name may be among its others.
+    known = (
+        name
+        for name in old.keys() | new
+        if all(name in run or OTHER not in run for run in (old, new))
+    )
+    changes = (Change(name, old.get(name, 0), new.get(name, 0)) for name in known)
     return tuple(sorted(changes, key=lambda change: (-abs(change.difference), change.name)))
 
 

@@ -168,6 +168,13 @@ def test_comparison_has_options_and_domains_of_either_run(report, changed):
     }
 
 
+def test_domain_that_is_among_the_others_of_a_run_is_not_compared(report, changed):
+    """It is not known to have had no drops there."""
+    domains = (Domain("example.com", 30, 30, 0, {}), Domain(OTHER, 50, 50, 0, {}))
+    for runs in ((report, changed(domains=domains)), (changed(domains=domains), report)):
+        assert {change.name for change in compare(*runs).domains} == {"example.com", OTHER}
+
+
 def test_comparison_names_both_runs(report, changed):
     """Whose figures they are, and that those of a run that was cut short are not of all pages."""
     after = changed(spider="shelves", started="2026-02-03T00:00:00+00:00", finish_reason="shutdown")
