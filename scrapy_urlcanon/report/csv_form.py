@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.sections.audit import AuditedRule
 from scrapy_urlcanon.report.sections.pages import Group
 
@@ -44,5 +45,7 @@ def to_csv(report: Report) -> str:
 
 
 def _as_text(cell: str) -> str:
-    # A spreadsheet takes what begins so for a formula, and URLs are written by strangers.
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    # Strangers write URLs and the names of parameters. A spreadsheet takes what begins so for a
+    # formula, and obeys marks that turn the direction of writing; readers of CSV end at a NUL.
+    cell = visible(cell)
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell

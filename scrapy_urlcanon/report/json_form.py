@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from attrs import asdict
 
 from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.redaction import visible_json
 from scrapy_urlcanon.report.decoding import decode_fields
 from scrapy_urlcanon.report.document import Report, generator
 from scrapy_urlcanon.report.section import sections
@@ -41,7 +42,7 @@ def to_json(report: Report) -> str:
         if section.key:
             document[section.key] = [asdict(row) for row in report.rows(section.row)]
     document["generator"] = report.generator
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return visible_json(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def read_report(path: str | os.PathLike[str]) -> Report:

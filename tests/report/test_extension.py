@@ -12,7 +12,7 @@ from sites import links, site
 
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.report.csv_form import to_csv
-from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.json_form import from_json, read_report, to_json
 from scrapy_urlcanon.report.sections.in_force import Origin
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
@@ -164,3 +164,16 @@ def test_no_cell_of_the_csv_form_is_a_formula(changed):
     }
     assert (row["dropped"], row["options"]) == ("http://a.example/?sid=1", "drop_params www")
     assert row["entries"].startswith("drop_params:sid; ")
+
+
+def test_no_form_has_characters_that_are_obeyed_in_place_of_being_shown(changed):
+    """A site may put them into the names of its parameters, which the entries are."""
+    step = StepOnUrl("tracking_params", "preset safe", "dropped", ("utm_\u202egnp.exe", "utm_\0"))
+    variant = Variant("http://a.example/?utm_=1", 1, (step,))
+    groups = (Group("http://a.example/", "a.example", 1, 1, (variant,)),)
+    report = changed(groups=groups, figures={"dropped/entry/tracking_params:utm_\u202e": 1})
+    (row,) = csv.DictReader(io.StringIO(to_csv(report)))
+    written = "tracking_params:utm_%E2%80%AEgnp.exe; tracking_params:utm_%00"
+    assert row["entries"] == written
+    assert to_json(report).replace("\n", "").isprintable()
+    assert from_json(to_json(report)) == report
