@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from scrapy_urlcanon.pages.moving_lines import moving_lines, own_of
 from scrapy_urlcanon.pages.noise import Noise
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.pages.shown import Shown
@@ -37,6 +38,15 @@ def verdict_of(kept, variant, noise=None):
         result = comparison.add(result, fetch(result))
     assert isinstance(result, Judgement)
     return result, fetched[1:]
+
+
+def test_moving_line_is_of_neither_page_where_several_visits_show_most_of_it():
+    """Whichever of them is looked at first, and however often one shows it."""
+    visits = [shown(f"<p>Blue shoes of leather, seen {turn} times" * 2) for turn in (4, 7, 9)]
+    lines = moving_lines(*visits[:2])
+    assert lines
+    assert own_of(lines, visits[1:]) == []
+    assert own_of(lines, [shown("<p>Green shoes")]) == lines
 
 
 def test_same_lines_need_no_control():
