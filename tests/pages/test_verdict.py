@@ -273,6 +273,20 @@ def test_page_with_a_line_of_its_own_is_another_one():
     assert result.verdict is Verdict.ANOTHER
 
 
+@pytest.mark.parametrize(
+    ("lacking", "verdict"),
+    [("", Verdict.CANNOT_TELL), ("<p>They nest in trees", Verdict.ANOTHER)],
+)
+def test_page_that_lacks_several_lines_is_another_one(lacking, verdict):
+    """One may be where the page is; what the spider would not have is not told by one alone."""
+    noise = Noise()
+    for number, name in enumerate(("Cats", "Dogs", "Apes")):
+        noise.saw(number, views(name)[0].lines)
+    kept, variant = (shown(text) for text in (f"They hunt by night{lacking}", "Print"))
+    result, _ = verdict_of(lambda _: kept, lambda _: variant, noise)
+    assert result.verdict is verdict
+
+
 FRAME = "".join(f"<p>{one}{two} stands and leads on" for one in "abcdefgh" for two in "ijklmnop")
 
 
