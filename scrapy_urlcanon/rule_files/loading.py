@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.rule_files.foreign import LeftOut
 
 _SUFFIXES = {".toml": "TOML", ".json": "JSON"}
+_CLEAN_PARAM = re.compile("^clean-param:", re.IGNORECASE | re.MULTILINE)
 _BARE_KEY = "[A-Za-z0-9_-]+"
 """What TOML lets stand without quotes."""
 
@@ -122,7 +123,11 @@ def _read_rules_files(
 def _read_ours(name: str, text: str) -> RulesFile:
     file_format = _SUFFIXES.get(Path(name).suffix.lower())
     if file_format is None:
-        raise ValueError("expected a file whose name ends in .toml or .json, or a known rule list")
+        of_site = "; URLCANON_CLEAN_PARAM takes them from the robots.txt of each site"
+        raise ValueError(
+            "expected a file whose name ends in .toml or .json, or a known rule list"
+            + (of_site if _CLEAN_PARAM.search(text) else "")
+        )
     # Only crawls with rule files are to wait for it.
     from json import JSONDecodeError  # noqa: PLC0415
 

@@ -159,6 +159,14 @@ def test_an_absent_file_says_where_it_was_looked_for(tmp_path, monkeypatch):
     assert absolute_problem == f"rules_files: cannot read {absolute!r}: there is no such file"
 
 
+def test_a_robots_txt_is_no_rules_file(tmp_path):
+    """Its rules are for one scheme, host and port, which another setting goes by."""
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nClean-param: sid /forum/\n")
+    with pytest.raises(ConfigurationError, match="known rule list; URLCANON_CLEAN_PARAM takes"):
+        load_configuration("safe", rules_files=[path])
+
+
 @pytest.mark.parametrize("language", ["JSON", "TOML"])
 def test_a_page_that_was_saved_in_place_of_a_file_is_named_for_what_it_is_not(tmp_path, language):
     """The reader of the one or the other does not say what it expected."""
