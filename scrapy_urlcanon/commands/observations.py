@@ -54,4 +54,7 @@ def nothing_of(
         message += "; skipped: " + ", ".join(
             f"{count:,} {reason}" for reason, count in skipped.most_common()
         )
+    if any(path.is_dir() for path in inputs):
+        # Of a job, or of a project, perhaps.
+        message += "; a directory is read as an HTTP cache of Scrapy"
     return message

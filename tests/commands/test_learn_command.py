@@ -409,7 +409,10 @@ def older_store(path):
             lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"),
             "input: no observation; skipped: 1 not",
         ),
-        (lambda path: path.mkdir(), "input: no observation\n"),
+        (
+            lambda path: path.mkdir(),
+            "input: no observation; a directory is read as an HTTP cache of Scrapy\n",
+        ),
         (lambda path: path.write_bytes(b"\x1f\x8b\x08\x00 no gzip"), "input: cannot be read"),
         (broken_gzip, "input: cannot be read"),
         (
