@@ -383,3 +383,11 @@ def test_a_link_without_a_scheme_has_that_of_its_page(scheme):
     assert Canonicalizer().canonicalize("//b.com/c", base=base) == f"{scheme}://b.com/c"
     assert Canonicalizer().canonicalize("../d#e", base=base) == f"{scheme}://example.com/d"
     assert Canonicalizer().canonicalize("//[/", base=base) == "//[/"
+
+
+def test_what_a_list_takes_back_is_no_cause_of_what_it_drops():
+    """An audit would blame it, and a report would list it."""
+    canonicalizer = Canonicalizer({"*": {"path_params": ["sid*", "!sid1"]}})
+    (step,) = canonicalizer.explain("http://example.com/a;sid1=1;sid2=2").steps
+    assert step.after == "http://example.com/a;sid1=1"
+    assert [entry.entry for entry in step.entries] == ["sid*"]
