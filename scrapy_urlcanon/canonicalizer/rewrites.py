@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # What such a place takes in a path is often text for readers; the others are identifiers.
 _DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
 
+# What begins a path, and what ends it, in the query of a normalized URL.
+_SLASH, *_BEHIND_PATH = map(as_query_text, "/?#")
+
 
 @frozen(eq=False)
 class Rewrite:
@@ -43,6 +46,9 @@ class Rewrite:
     _from_query: frozenset[str] = field(init=False, repr=False)
     """The names of the places that are in parameters."""
 
+    _in_addresses: frozenset[str] = field(init=False, repr=False)
+    """Those that are in values which begin with a slash, as a path does."""
+
     _format: str | None = field(init=False, repr=False)
     """The new path, to be formatted with what was found; None if some of that is respelled."""
 
@@ -52,6 +58,15 @@ class Rewrite:
     @_from_query.default
     def _names_in_query(self) -> frozenset[str]:
         return frozenset(place.name for place in self.source.places_of_params)
+
+    @_in_addresses.default
+    def _names_in_addresses(self) -> frozenset[str]:
+        return frozenset(
+            place.name
+            for shape in self.source.params.values()
+            if shape.parts and str(shape.parts[0]).startswith(_SLASH)
+            for place in shape.places
+        )
 
     @_format.default
     def _format_of_path(self) -> str | None:
@@ -131,6 +146,8 @@ class Rewrite:
                 from_query = part.name in self._from_query
                 text = found[part.name]
                 if from_query != into_query:
+                    if part.name in self._in_addresses and _has_more_than_a_path(text):
+                        return None
                     moved = _move(text, part.kind, into_query=into_query)
                     if _move(moved, part.kind, into_query=from_query) != text:
                         return None
@@ -141,6 +158,14 @@ class Rewrite:
             else:
                 texts.append(part)
         return "".join(texts)
+
+
+def _has_more_than_a_path(address: str) -> bool:
+    """Tell whether an address in a parameter has a query or a fragment.
+
+    No URL that a site has is made of these in a path, where they are percent-encoded.
+    """
+    return any(sign in address for sign in _BEHIND_PATH)
 
 
 def _is_normalized(path: str) -> bool:

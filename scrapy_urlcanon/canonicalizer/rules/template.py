@@ -27,7 +27,8 @@ class RewritePath(Rule):
     are ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what is percent-encoded),
     ``path`` (``/`` too), and a choice of texts, as in ``{lang:en|de}``. A literal brace is written
     ``%7B`` or ``%7D``. What follows the ``?`` without a ``=`` may have places too, and is read like
-    a path.
+    a path. Where the value of a parameter begins with a slash, as in ``/login?to=/{page}``, it is
+    an address: one that has a query or a fragment becomes no path.
 
     A pair is applied once to a URL. If the result still had the shape of the first template, the
     URL is left as it is, since what would be dropped next may no longer be a page number.
@@ -130,6 +131,11 @@ class RewritePath(Rule):
             [["/dir?name={name}", "/dir/{name}"]],
             "http://example.com/dir?name=..",
             "http://example.com/dir?name=..",
+        ),
+        Example(
+            [["/login?to=/{page}", "/{page}"]],
+            "http://example.com/login?to=%2Fthread%3Fid%3D7",
+            "http://example.com/login?to=%2Fthread%3Fid%3D7",
         ),
         Example(
             [["/{_lang:en|de}/{page}", "/{page}"]],
