@@ -48,6 +48,12 @@ ORDERING = re.compile(
     "(?:sort|order)(?:[_-]?(?:by|dir|order|key|field))?|dir(?:ection)?|asc|desc", re.IGNORECASE
 )
 
+SEARCHED = re.compile(
+    "query|search|keywords?|(?:search|query)[-_]?(?:query|words?|terms?|text|string)",
+    re.IGNORECASE,
+)
+"""Names of parameters that have what is searched for."""
+
 FIRST_PAGE = frozenset(("", "0", "1"))
 """Numbers of a first page."""
 

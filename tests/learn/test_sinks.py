@@ -84,6 +84,17 @@ def test_feed_that_names_a_person_is_no_form():
     assert rules([*feed, *people]) == {}
 
 
+def test_search_that_finds_no_tag_is_no_form():
+    """Somebody else searches for what there is, or will be; where many agree it is said apart."""
+    tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
+    lists = [see(f"/tag/{tag}/", f"list {tag}") for tag in tags]
+    for count in (8, len(tags)):
+        empty = [see(f"/search/?query={tag}", "No results") for tag in tags[:count]]
+        learned = learn([*lists, *empty])
+        assert learned.as_rules() == {}
+        assert bool(learned.unsure) == (count > 20)
+
+
 def test_parameter_that_selects_at_other_numbers_makes_no_form_of_one():
     """That one landing page is the same for all who lead there says nothing, where others are not.
 

@@ -5,7 +5,8 @@ form says nothing about any other page. Yet the class itself may be most of a cr
 collapsed only where its parameters name other URLs of the site, so that they are where to go
 *next*. A number whose pages were all down when the crawl passed looks just like a sink otherwise.
 So does what leads no reader anywhere, whatever names it: a feed of what each of some people did is
-the same for all of them while it has no entry.
+the same for all of them while it has no entry. And searches that find nothing are one page, though
+tags that have lists may be called what was searched for.
 
 What goes is what the URLs of the page were seen with. Of a parameter that none of them has nothing
 is known: ``/login?next=/7`` is the form to log in, and ``/login?action=lost`` that for a lost
@@ -27,7 +28,7 @@ from scrapy_urlcanon.learn.location import MARK, host_of, name_of, parts_of, rea
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
-from scrapy_urlcanon.learn.vocabulary import NUMBER
+from scrapy_urlcanon.learn.vocabulary import NUMBER, SEARCHED
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ def sink_rules(
             if texts is None:
                 texts = names_of_urls(groups.pages)
             leads_on = not _shows_data(known, groups) and any(
-                refers(name, found.members, texts) for name in found.dropped
+                refers(name, found.members, texts)
+                for name in found.dropped
+                if not SEARCHED.fullmatch(name)
             )
             if leads_on:
                 (unsure if others else sure).append(rule)
