@@ -129,7 +129,10 @@ class PageFingerprints:
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             self._canonical_urls.note_untouched(request.url)
-            return self._fallback.fingerprint(request)
+            untouched = self._fallback.fingerprint(request)
+            reason = reason_for_own_fingerprint(request)
+            # That of the fallback may be that of another URL of its page, which failed.
+            return sha1(f"{reason}:".encode() + untouched).digest() if reason else untouched  # noqa: S324
         reason = self.reason_for_own_fingerprint(request, canonical)
         if reason:
             # Under the fingerprint of its page it would be dropped as a duplicate, and the

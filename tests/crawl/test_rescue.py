@@ -5,6 +5,7 @@ from loopback import Fault, Response, page, redirect
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import RequestFingerprinter
 from sites import SITE, FollowSpider, links, site
 
 RULES = {
@@ -341,6 +342,25 @@ async def test_pages_without_end_tags_are_whole(crawl):
     result = await crawl(site(pages), RULES)
     # The first one could not be told from one that breaks off.
     assert len(result.hits) == 6
+
+
+@deferred_f_from_coro_f
+async def test_untouched_variant_takes_the_place_of_what_failed(crawl):
+    """A fallback of the user has one fingerprint for it and for what rules make of another URL."""
+
+    class Fallback(RequestFingerprinter):
+        pass
+
+    class Untouched(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url == f"{SITE}/":
+                yield response.follow("/a", meta={"urlcanon": False})
+
+    pages = {"/": links("/a?sid=1"), "/a": page("a")}
+    settings = {**RULES, "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS": Fallback}
+    result = await crawl(site(pages), settings, spider=Untouched)
+    assert result.hits == ["/", "/a?sid=1", "/a"]
 
 
 class Withhold:
