@@ -51,6 +51,17 @@ def _redirect_urls(request: Request) -> Sequence[object]:
     return urls if urls and isinstance(urls, (list, tuple)) else ()
 
 
+def as_sent(url: str) -> str:
+    """Return *url* as it is sent: without its fragment."""
+    return url.partition("#")[0]
+
+
+def address_of(url: str) -> str:
+    """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
+    path, mark, query = as_sent(url).partition("://")[2].partition("?")
+    return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"
+
+
 class LinkingPages:
     """Remembers which page the callback had that made a request, as long as there is the request.
 

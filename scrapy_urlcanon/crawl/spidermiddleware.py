@@ -154,6 +154,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         # Without dont_filter the scheduler records it, and would find it seen.
         if response is None and self._records_start and request.dont_filter:
             self._record(request)
+        if response is not None and self._requests and request.dont_filter:
+            self._requests.asked_again(request, response)
         if response is not None and self._declared_canonicals:
             self._declared_canonicals.scheduled(request, response)
         if response is not None and self._linking_pages:

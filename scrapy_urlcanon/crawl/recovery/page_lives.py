@@ -258,6 +258,15 @@ class PageLives(Generic[R]):
         """Note that *callback*, which got *page* for the first time, raised an exception."""
         self._move(page, callback, Event.RAISED)
 
+    def asked_again(self, page: bytes, callback: Hashable) -> bool:
+        """Note that *callback* asks for *page* again; tell whether it is at work on its content.
+
+        Then it has not had it yet: what it makes of it comes with that request, which may fail.
+        """
+        is_at_work = self.state(page, callback) is State.GIVEN
+        self._move(page, callback, Event.AGAIN)
+        return is_at_work
+
     def ended(self, page: bytes, callback: Hashable) -> None:
         """Note that a request of *callback* for *page* ended, and brought it nothing."""
         self._move(page, callback, Event.ENDED)
@@ -434,11 +443,16 @@ class PageLives(Generic[R]):
 
     def _set(self, page: bytes, callback: Hashable, event: Event) -> None:
         """Move one state."""
-        state = TRANSITIONS[self.state(page, callback)][event]
-        if event is Event.CONFIRMED:
+        before = self.state(page, callback)
+        state = TRANSITIONS[before][event]
+        if event in {Event.CONFIRMED, Event.AGAIN}:
             self._given.discard((page, callback))
+        if event is Event.CONFIRMED or (event is Event.AGAIN and state is before):
             return
-        if event in {Event.SENT, Event.ASKED}:
+        if event is Event.AGAIN:
+            # What it has of it is not all.
+            self._known[page] = (self._known.get(page) or 0) & ~(3 << self._place(callback))
+        if event in {Event.SENT, Event.ASKED, Event.AGAIN}:
             self.sends += 1
             self._on_their_way.setdefault(page, {})[callback] = self.sends
             if state is State.CHECKED:

@@ -16,7 +16,7 @@ from scrapy_urlcanon.crawl.answers import (
     refreshes_elsewhere,
 )
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.origins import sources_of
+from scrapy_urlcanon.crawl.origins import address_of, as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     MARK_KEY,
@@ -112,7 +112,7 @@ class PageRequests:
         self.on_had: list[Callable[[Request], None]] = []
         """Are called with each request whose callback got content, is done and did not raise."""
         self.on_raised: list[Callable[[Response], None]] = []
-        """Are called with each response whose callback raised."""
+        """Are called with each response whose callback raised, or asks for its page again."""
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
         """Are called with the names that pages had, each with its new one."""
         crawler.signals.connect(self.spider_error, signals.spider_error)
@@ -132,11 +132,11 @@ class PageRequests:
         of the URL itself. With its method: what it was before a redirect changed it is not known.
         """
         mark = mark_of(request, REWRITTEN)
-        own = {_address(request.url)}
+        own = {address_of(request.url)}
         if mark and mark["original"] == request.url:
-            own.add(_address(mark["url"]))
+            own.add(address_of(mark["url"]))
         pages = {
-            self._fingerprints.page(request, url): _address(url) in own
+            self._fingerprints.page(request, url): address_of(url) in own
             for url in sources_of(request)
         }
         return {page: is_same for page, is_same in pages.items() if page}
@@ -196,7 +196,7 @@ class PageRequests:
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
             original = original_of(request)
-            self._lives.dropped(page, callback, _fetched_url(original.url), original)
+            self._lives.dropped(page, callback, as_sent(original.url), original)
 
     def failed(self, request: Request) -> None:
         """Note that *request* failed for good."""
@@ -263,6 +263,21 @@ class PageRequests:
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
 
+    def asked_again(self, request: Request, response: Response) -> None:
+        """Note that a callback which is at work on *response* asks for its page by *request* too.
+
+        It has the page once it is done with what that brings.
+        """
+        brought, page = response.request, self.page(request)
+        pages = brought and self._scraped.get(brought)
+        callback = self._callback(request)
+        if not brought or not pages or page not in pages or callback != self._callback(brought):
+            return
+        if self._lives.asked_again(page, callback):
+            self._scraped[brought] = tuple(each for each in pages if each != page)
+            for listener in self.on_raised:
+                listener(response)
+
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or have it fetched where its page is missed."""
         request = drop.request
@@ -299,7 +314,7 @@ class PageRequests:
         if page is None:
             return None
         callback = self._callback(variant)
-        url = _fetched_url(variant.url)
+        url = as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
         if is_less_deep and self._lives.is_had(page):
             # The limit cut off what is within it from here: it was had in part, as where the
@@ -415,7 +430,7 @@ class PageRequests:
         for url in urls:
             page = self._fingerprints.page(request, url)
             if page:
-                self._lives.withdraw(page, callback, _fetched_url(url))
+                self._lives.withdraw(page, callback, as_sent(url))
 
     def _note_what_led(
         self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
@@ -426,7 +441,7 @@ class PageRequests:
         for url in urls:
             page = self._fingerprints.page(request, url)
             if page and not pages.get(page, True) and (page, callback) not in self._led:
-                self._led[page, callback] = _fetched_url(url)
+                self._led[page, callback] = as_sent(url)
 
     def _pages_of(self, request: Request) -> dict[bytes, bool]:
         """Return the page of *request* and those that were redirected to it, as of the latter."""
@@ -479,14 +494,3 @@ class PageRequests:
             return False
         self._stats.inc(Stat.RESCUE_SENT)
         return True
-
-
-def _fetched_url(url: str) -> str:
-    """Return *url* as it is sent."""
-    return url.partition("#")[0]
-
-
-def _address(url: str) -> str:
-    """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
-    path, mark, query = _fetched_url(url).partition("://")[2].partition("?")
-    return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"

@@ -43,6 +43,9 @@ class Event(enum.Enum):
     """The callback that got it raised an exception."""
     CONFIRMED = "confirmed"
     """The callback that got it is done, and did not raise."""
+    AGAIN = "again"
+    """The callback that is at work on its content asks for it once more, by a request that is not
+    filtered."""
     ENDED = "ended"
     """A request for it ended, and its callback got no content."""
 
@@ -64,9 +67,10 @@ _WITHOUT_CONTENT = {
     Event.ENDED: State.MISSED,
 }
 TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
-    State.UNKNOWN: {**_WITHOUT_CONTENT, Event.CONFIRMED: State.UNKNOWN},
-    State.EXPECTED: {**_WITHOUT_CONTENT, Event.CONFIRMED: State.EXPECTED},
-    State.MISSED: {**_WITHOUT_CONTENT, Event.CONFIRMED: State.MISSED},
+    **{
+        state: {**_WITHOUT_CONTENT, Event.CONFIRMED: state, Event.AGAIN: state}
+        for state in (State.UNKNOWN, State.EXPECTED, State.MISSED)
+    },
     State.GIVEN: {
         Event.SENT: State.GIVEN,
         Event.ASKED: State.GIVEN,
@@ -75,6 +79,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.RAISED: State.MISSED,
         Event.ENDED: State.GIVEN,
         Event.CONFIRMED: State.HAD,
+        Event.AGAIN: State.EXPECTED,
     },
     State.HAD: {
         Event.SENT: State.HAD,
@@ -84,6 +89,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.RAISED: State.MISSED,
         Event.ENDED: State.HAD,
         Event.CONFIRMED: State.HAD,
+        Event.AGAIN: State.HAD,
     },
     State.ELSEWHERE: {
         # That may be the same URL again.
@@ -94,6 +100,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.RAISED: State.MISSED,
         Event.ENDED: State.ELSEWHERE,
         Event.CONFIRMED: State.ELSEWHERE,
+        Event.AGAIN: State.ELSEWHERE,
     },
     State.CHECKED: {
         Event.SENT: State.CHECKED,
@@ -103,6 +110,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.RAISED: State.MISSED,
         Event.ENDED: State.ELSEWHERE,
         Event.CONFIRMED: State.CHECKED,
+        Event.AGAIN: State.CHECKED,
     },
 }
 """The state that each event leads to."""
