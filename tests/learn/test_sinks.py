@@ -110,3 +110,20 @@ def test_parameter_that_selects_at_other_numbers_makes_no_form_of_one():
     assert rules([*authors, *landing]) == {}
     form = [see(f"/welcome/{n}?ref={name}", f"log in {n}") for n in range(3) for name in names]
     assert "ref" in str(rules([*authors, *form]))
+
+
+def test_filter_that_selects_in_other_folders_is_no_form():
+    """No issue of one project has a label yet, though pages of the site are called as labels are.
+
+    A form has one page in each folder.
+    """
+    names = ["alder", "birch", "cedar", "hazel", "maple", "rowan"]
+    labels = [see(f"/label/{name}", name) for name in names]
+    issues = [
+        see(f"/{project}/issues?label={name}", "none" if project == "new" else f"{project} {name}")
+        for project in ("old", "new", "other")
+        for name in names
+    ]
+    assert rules([*labels, *issues]) == {}
+    form = [see(f"/{p}/issues?label={name}", f"log in {p}") for p in "abc" for name in names]
+    assert "label" in str(rules([*labels, *form]))

@@ -71,10 +71,9 @@ def sink_rules(
                 continue
             if done and (len(known) <= SINK_SIZE or not done.isdisjoint(found.members)):
                 continue
-            if NUMBER.search(place[1]):
-                selecting = selecting or _selecting(groups, by_place)
-                if not found.dropped.isdisjoint(selecting[_shape(place)]):
-                    continue
+            selecting = selecting or _selecting(groups, by_place)
+            if not found.dropped.isdisjoint(selecting[place]):
+                continue
             rule = found.rule(groups.site.domain, merges, thresholds)
             if texts is None:
                 texts = names_of_urls(groups.pages)
@@ -308,35 +307,50 @@ def _shows_data(locations: Iterable[Location], groups: Groups) -> bool:
     return any(isinstance(page, int) and groups.site.is_data(page) for page in pages)
 
 
-def _selecting(groups: Groups, places: Iterable[Place]) -> dict[Place, set[str]]:
-    """Return the names that select pages at places which differ in numbers, for those with one.
+def _selecting(groups: Groups, places: Collection[Place]) -> dict[Place, set[str]]:
+    """Return for some places the names that select pages at others of their kind.
 
     That all of ``/welcome/8?ref=hats`` is one page so far says as little as that of any one thing
     where ``/welcome/7?ref=hats`` and ``/welcome/7?ref=shoes`` are two.
     """
-    shapes = {_shape(place) for place in places if NUMBER.search(place[1])}
+    kinds = {_kind(place) for place in places}
     pages: dict[tuple[Place, str, object], Counter[object]] = {}
     for url in groups.pages:
-        page, shape = _page(url, groups), _shape(url.place)
-        if page != NO_EVIDENCE and shape in shapes and len(url.params) <= _MAX_NAMES:
+        page = _page(url, groups)
+        if page != NO_EVIDENCE and len(url.params) <= _MAX_NAMES and _kind(url.place) in kinds:
             for name in map(name_of, url.params):
-                beside = url.path, _without(url, {name})
-                pages.setdefault((shape, name, beside), Counter())[page] += 1
-    more: Counter[tuple[Place, str]] = Counter()
-    of: Counter[tuple[Place, str]] = Counter()
-    for (shape, name, _), shown in pages.items():
-        more[shape, name] += len(shown) - 1
-        of[shape, name] += shown.total()
-    found: dict[Place, set[str]] = {shape: set() for shape in shapes}
-    for (shape, name), count in more.items():
-        if count > _MAX_OTHERS * of[shape, name]:
-            found[shape].add(name)
+                beside = url.place, name, _without(url, {name})
+                pages.setdefault(beside, Counter())[page] += 1
+    # Of each kind, and of each place by itself.
+    more: Counter[tuple[object, str]] = Counter()
+    of: Counter[tuple[object, str]] = Counter()
+    for (place, name, _), shown in pages.items():
+        for where in (place, _kind(place)):
+            more[where, name] += len(shown) - 1
+            of[where, name] += shown.total()
+    names: dict[object, set[str]] = {kind: set() for kind in kinds}
+    for where, name in more:
+        if where in names:
+            names[where].add(name)
+    found: dict[Place, set[str]] = {}
+    for place in places:
+        kind = _kind(place)
+        found[place] = {
+            name
+            for name in names[kind]
+            if more[kind, name] - more[place, name]
+            > _MAX_OTHERS * (of[kind, name] - of[place, name])
+        }
     return found
 
 
-def _shape(place: Place) -> Place:
+def _kind(place: Place) -> object:
+    """Return what places have in common that differ in numbers, or in the folder of a script."""
     origin, path = place
-    return origin, NUMBER.sub("0", path)
+    script = path.rstrip("/").rpartition("/")[2]
+    if NUMBER.search(script):
+        return origin, None, NUMBER.sub("0", path)
+    return origin, path.count("/"), script
 
 
 def _others(locations: Iterable[Location], groups: Groups) -> int | None:
