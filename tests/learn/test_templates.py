@@ -137,6 +137,15 @@ def test_template_stays_on_which_other_rules_rest():
     assert canonical(f"{listing}?color=red") == canonical(f"{listing}red/") != listing
 
 
+def test_word_of_which_no_url_shows_that_it_may_go_stays():
+    """A node has its number in three places, and a comment has a number of its own."""
+    words = (("node", "print"), ("node", "view"), ("print", "view"))
+    nodes = [see(f"/{word}/{i}", f"node {i}") for i in range(60) for word in words[i % 3]]
+    comments = [see(f"/comment/{i}", f"comment {i}") for i in range(900, 930)]
+    assert "{_" in str(rules(nodes))
+    assert "{_" not in str(rules([*nodes, *comments]))
+
+
 def test_language_neither_goes_nor_comes():
     """That no article is translated yet is no reason to fetch it in one language only."""
     seen = [see(f"{fr}/news/{i}", f"article {i}") for i in range(12) for fr in ("", "/fr")]

@@ -14,6 +14,7 @@ from scrapy_urlcanon.learn.trials.siblings import siblings
 from scrapy_urlcanon.learn.trials.values import (
     condition_of_kind,
     fall_apart,
+    has_silent_word,
     is_of_one_path,
     is_telling,
     only_value,
@@ -99,7 +100,7 @@ class ScopeSearch:
         )
 
     def _is_of_some_values(self, tally: Tally) -> bool:
-        """Tell whether a parameter makes no difference with some values only, such as its default.
+        """Tell whether what goes makes no difference with some values only, such as a default.
 
         With one that is where all evidence has this value, though there are so many URLs with other
         ones that some of them should have shown it too. Of a parameter that makes a difference
@@ -107,6 +108,10 @@ class ScopeSearch:
         default either: where all are of one day, it is that of the crawl.
         """
         trial, scope = self._trial, tally.scope
+        if trial.known <= 0 and has_silent_word(
+            trial.candidate, *trial.within(scope), self._chance
+        ):
+            return True
         matters = tally is not trial.whole and trial.whole.lost > 0
         for name in trial.any_value:
             value = only_value(name, trial.supporting(scope), trial.shows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most_drawn
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.scope import ANY_VALUE
+from scrapy_urlcanon.learn.trials.word_pairs import MAX_WORDS
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
@@ -15,7 +17,11 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location, Origin
+    from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
+
+# A segment that a template leaves out, whatever it is.
+_ANY_WORD = re.compile(r"\{_\w+\}")
 
 _Value: TypeAlias = "str | None"  # None where a URL has no such parameter
 
@@ -182,6 +188,41 @@ def is_telling(showing: int, count: int, of: int, chance: float) -> bool:
     """
     likely: float = (1.0 - showing / (count + 1)) ** (of - count)
     return likely <= chance
+
+
+def has_silent_word(
+    candidate: Iterable[Operation],
+    showing: Collection[Location],
+    changed: Collection[Location],
+    chance: float,
+) -> bool:
+    """Tell whether a template leaves out a word of the path of which no URL shows that it may.
+
+    Where ``/print/7`` is ``/node/7`` and no ``/comment/7`` is either, though there are so many that
+    some of them should be, comments have numbers of their own.
+
+    :param showing: the URLs that do, whatever the word.
+    :param changed: all that the candidate changes.
+    :param chance: how probable it must be, over all words.
+    """
+    places = [
+        place
+        for step in candidate
+        if step.is_template and ":path}" not in str(step.setting)
+        for place, segment in enumerate(step.shapes[0].partition("?")[0].split("/"))
+        if _ANY_WORD.fullmatch(segment)
+    ]
+    for place in places:
+        shown = Counter(url.path.split("/")[place] for url in showing)
+        count = Counter(url.path.split("/")[place] for url in changed)
+        heard = sum(count[word] for word in shown)
+        # More are titles, each of one thing.
+        if len(count) <= MAX_WORDS and any(
+            is_telling(shown.total(), heard, heard + count[word], chance / len(count))
+            for word in count.keys() - shown.keys()
+        ):
+            return True
+    return False
 
 
 def is_of_one_path(

@@ -40,7 +40,7 @@ _ENDS_NAME = re.compile("[:=,]")
 _MAX_CHANCE = 0.05
 
 #: Words in one place that are compared with each other.
-_MAX_WORDS = 12
+MAX_WORDS = 12
 
 
 def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Location]) -> bool:
@@ -94,7 +94,7 @@ def luck_of_siblings(
         is_here = hosts or all(
             "{" in s or not c or s == c for s, c in zip(segments, context[1], strict=True)
         )
-        for one, other in combinations(sorted(seen)[:_MAX_WORDS], 2):
+        for one, other in combinations(sorted(seen)[:MAX_WORDS], 2):
             pair = frozenset((one, other))
             if not (is_here and pair == own):
                 (agree if seen[one] == seen[other] else differ)[pair] += 1
