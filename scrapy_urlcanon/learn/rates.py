@@ -243,7 +243,7 @@ def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
     """
     found = set(_about(candidate))
     for step in candidate:
-        words = {step.default or ""}
+        words: set[str] = set()
         if step.hosts:
             name = step.hosts - {step.handle}
             words.update({*step.handle.split(".")}.difference(*(host.split(".") for host in name)))
@@ -253,7 +253,7 @@ def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
             found.add("/".join(_FIELD.sub("{}", part) if "{" in part else "*" for part in source))
             gone = {part for part in source if "{" not in part}.difference(target)
             words.update(gone, map(value_of, gone))
-        found.update(word for word in words - {""} if not SWITCHED.fullmatch(word))
+        found.update(word for word in words if word and not SWITCHED.fullmatch(word))
     return frozenset(found)
 
 

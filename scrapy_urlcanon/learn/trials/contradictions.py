@@ -39,8 +39,12 @@ _MAX_CHANCE_CHANGED = 0.2
 #: The mark of a URL that the candidate changes.
 _CHANGED = "changed"
 
-#: Fewer counter-examples with one value, or pairs of them with one, say nothing.
-_MIN_TIMES, _MIN_PAIRS = 3, 3
+#: Fewer pairs of counter-examples with one value say nothing.
+_MIN_PAIRS = 3
+
+#: Fewer counter-examples with one word say nothing; and how probable it must be for one to be none
+#: that matters, over all words. Right rules have many, so that chance would often tell of one.
+_MIN_WORDED, _MAX_CHANCE_WORDED = 3, 0.001
 
 #: How often captures differ at most that should agree; of three URLs of which some differ about as
 #: many differ all.
@@ -66,7 +70,12 @@ def count_content(merges: Merges, changes: Collection[Location], candidate: Cand
             lost = agreement.lost + len(agreement.moved) - len(moved)
             agreements[number] = agreement._replace(moved=tuple(moved), lost=lost)
     names = frozenset[str]().union(*(step.drops for step in candidate))
-    if _CHANGED in content or _is_by_value(merges, names) or _is_by_page(merges):
+    if (
+        _CHANGED in content
+        or _is_by_value(merges, names)
+        or _is_by_word(merges)
+        or _is_by_page(merges)
+    ):
         # Nor do they tell how often captures differ that should agree.
         agreements[:] = map(_without_changes, agreements)
 
@@ -103,35 +112,23 @@ def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
 
 
 def _is_by_value(merges: Merges, names: Collection[str]) -> bool:
-    """Tell whether what goes is in more of the counter-examples than by chance.
+    """Tell whether few values of the parameters are in more counter-examples than by chance.
 
-    Of two URLs that differ nothing tells which one has changed. Where it is by chance, no value or
-    word goes from those that differ so much more often than from others (Fisher's exact test, once
-    for each), and few that are rare go from two such pairs.
-
-    :param names: of the parameters that go.
+    Of two URLs that differ nothing tells which one has changed. Where it is by chance, values
+    that are rare are seldom in two such pairs.
     """
 
-    def going_from(number: int) -> set[str]:
-        params = (param for source in merges.sources(number) for param in source.params)
-        segments = (s for source in merges.changed(number) for s in source.path.split("/"))
-        kept = merges.targets[number].path.split("/")
-        return {p for p in params if name_of(p) in names} | {*segments}.difference(kept)
+    def params_of(number: int) -> set[str]:
+        sources = merges.sources(number)
+        return {param for s in sources for param in s.params if name_of(param) in names}
 
     unclear = [n for n, agreement in enumerate(merges.agreements) if agreement.unclear]
-    odd = [n for n in unclear if merges.agreements[n].changed]
-    against = Counter(text for number in odd for text in going_from(number))
+    odd = [n for n in unclear if merges.agreements[n].changed] if names else []
+    against = Counter(param for number in odd for param in params_of(number))
     pairs = sum(n * (n - 1) // 2 for n in against.values())
     if pairs < _MIN_PAIRS:
         return False
-    count = Counter(text for number in unclear for text in going_from(number))
-    if any(
-        1.0 - at_most_drawn(times - 1, count[text], len(odd), len(unclear))
-        <= _MAX_CHANCE / len(count)
-        for text, times in against.items()
-        if times >= _MIN_TIMES
-    ):
-        return True
+    count = Counter(param for number in unclear for param in params_of(number))
     expected = len(odd) * (len(odd) - 1) / 2 * sum((n / len(unclear)) ** 2 for n in count.values())
     if pairs < expected:
         return False
@@ -139,6 +136,31 @@ def _is_by_value(merges: Merges, names: Collection[str]) -> bool:
         return pairs > expected + _Z * sqrt(expected)
     fewer = sum(expected**n / factorial(n) for n in range(pairs))
     return 1.0 - exp(-expected) * fewer <= _MAX_CHANCE
+
+
+def _is_by_word(merges: Merges) -> bool:
+    """Tell whether a word that goes from the path is in more counter-examples than by chance.
+
+    Of two URLs that differ nothing tells which one has changed. Where it is by chance, no word goes
+    from those that differ so much more often than from others (Fisher's exact test, once for each).
+    """
+
+    def words_of(number: int) -> set[str]:
+        kept = merges.targets[number].path.split("/")
+        return {s for url in merges.changed(number) for s in url.path.split("/")}.difference(kept)
+
+    unclear = [n for n, agreement in enumerate(merges.agreements) if agreement.unclear]
+    odd = [n for n in unclear if merges.agreements[n].changed]
+    if len(odd) < _MIN_WORDED:
+        return False
+    against = Counter(word for number in odd for word in words_of(number))
+    count = Counter(word for number in unclear for word in words_of(number))
+    return any(
+        1.0 - at_most_drawn(times - 1, count[word], len(odd), len(unclear))
+        <= _MAX_CHANCE_WORDED / len(count)
+        for word, times in against.items()
+        if times >= _MIN_WORDED
+    )
 
 
 def _is_by_page(merges: Merges) -> bool:
