@@ -6,16 +6,17 @@ import logging
 import re
 import time
 from collections import deque
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from redis.exceptions import NoPermissionError, RedisError
+from redis.exceptions import LockNotOwnedError, NoPermissionError, RedisError
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from scrapy import Request
 
@@ -42,6 +43,7 @@ class Frontier:
     def __init__(self, server: Any, name: str, queue: str, seen: str, kind: str) -> None:
         self.server = server
         self.prefix = f"{name}:urlcanon:"
+        self._lock = f"{name}:urlcanon-lock"
         self.queue = queue
         self.seen = seen
         self.kind = kind
@@ -195,13 +197,48 @@ class Frontier:
         """Tell whether no other process takes part."""
         return not any(self.server.exists(self._alive(other)) for other in self._others())
 
-    def leave(self) -> None:
-        """Say that this process takes part no more; what it has under way is queued again."""
-        keys = (self.queue, self._flight(self.name))
-        self.run(scripts.REQUEUE, keys, (self.kind, self.name))
-        for names in (self._processes, self._done):
-            self.server.srem(names, self.name)
-        self.server.delete(self._alive(self.name))
+    def join(self, *, persists: bool, flushes: bool) -> None:
+        """Take part in the crawl; what is stored of one that has ended is forgotten.
+
+        :param persists: whether it is kept.
+        :param flushes: whether all is forgotten, of whatever crawl.
+        :raises RedisError: if Redis does not answer.
+        """
+        with self._alone():
+            if flushes or (not persists and self.has_ended()):
+                self.clear()
+            self.beat()
+
+    def leave(self, *, persists: bool) -> None:
+        """Take part no more; what is under way here is queued again. The last one forgets all.
+
+        :param persists: whether that is kept.
+        :raises RedisError: if Redis does not answer.
+        """
+        with self._alone():
+            keys = (self.queue, self._flight(self.name))
+            self.run(scripts.REQUEUE, keys, (self.kind, self.name))
+            for names in (self._processes, self._done):
+                self.server.srem(names, self.name)
+            self.server.delete(self._alive(self.name))
+            if not persists and self.is_last():
+                self.clear()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep all others from joining or leaving meanwhile.
+
+        Between the look whether anybody takes part and the end of what is forgotten then, one that
+        joins would lose its name, and what it has queued.
+        """
+        lock = self.server.lock(self._lock, timeout=ALIVE)
+        lock.acquire()
+        try:
+            yield
+        finally:
+            # It took longer than a process has that is not gone.
+            with suppress(LockNotOwnedError):
+                lock.release()
 
     def has_ended(self) -> bool:
         """Tell whether nobody takes part and nothing is left to do: what is stored is of before."""
@@ -212,8 +249,8 @@ class Frontier:
         )
 
     def clear(self) -> None:
-        """Forget all of the crawl but its queue and what was seen."""
-        self.server.delete(self.rules)
+        """Forget all of the crawl, its queue and what was seen too."""
+        self.server.delete(self.queue, self.seen, self.rules)
         # The name of a spider may have characters in it that stand for others in a pattern.
         prefix = re.sub(r"([*?\[\]\\])", r"\\\1", self.prefix)
         for key in self.server.scan_iter(match=f"{prefix}*", count=1000):

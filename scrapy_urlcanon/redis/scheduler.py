@@ -91,10 +91,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         )
         seen = scheduler.dupefilter_key % names
         frontier = Frontier(scheduler.server, spider.name, queue.key, seen, kind)
-        if scheduler.flush_on_start or (not scheduler.persist and frontier.has_ended()):
-            scheduler.server.delete(queue.key, seen)
-            frontier.clear()
-        frontier.beat()
+        frontier.join(persists=scheduler.persist, flushes=scheduler.flush_on_start)
         return Shared(crawler, frontier, queue._encode_request)  # noqa: SLF001
 
     def open(self, spider: Spider) -> None:
@@ -113,10 +110,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             # What waits here is queued before what it came of is forgotten.
             self._frontier.beat()
             self._frontier.land(self._under_way())
-            self._frontier.leave()
-            if not self.persist and self._frontier.is_last():
-                self.flush()
-                self._frontier.clear()
+            self._frontier.leave(persists=self.persist)
         except RedisError as error:
             self._frontier.failed(error)
 

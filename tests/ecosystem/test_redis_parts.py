@@ -1,5 +1,7 @@
 """What processes that share a crawl tell each other through Redis, part by part."""
 
+from threading import Thread
+
 import pytest
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -120,3 +122,56 @@ def test_verdict_is_heard_of_once_by_each_other_process(new_frontier):
     assert [*there.new()] == [pair]
     assert [*there.new()] == []
     assert [*late.new()] == [pair]
+
+
+def test_process_that_joins_while_another_one_finds_the_crawl_ended_takes_part(
+    redis_server, new_frontier, monkeypatch
+):
+    """What is forgotten is of the crawl before: the name of one that has joined is not."""
+    first, second = new_frontier(), new_frontier()
+    joining = Thread(target=first.join, kwargs={"persists": False, "flushes": False})
+    look = second.has_ended
+
+    def has_ended():
+        found = look()
+        joining.start()
+        joining.join(0.5)
+        return found
+
+    monkeypatch.setattr(second, "has_ended", has_ended)
+    redis_server.client.sadd("seen", "old")
+    second.join(persists=False, flushes=False)
+    joining.join()
+    assert redis_server.client.smembers("crawl:urlcanon:processes") == {
+        first.name.encode(),
+        second.name.encode(),
+    }
+    assert not redis_server.client.exists("seen")
+
+
+def test_crawl_that_one_joins_while_the_last_one_leaves_is_kept(
+    redis_server, new_frontier, monkeypatch
+):
+    """It joins before that one leaves, which is not the last one then, or after."""
+    first, second = new_frontier(), new_frontier()
+    first.join(persists=False, flushes=False)
+
+    def join_and_queue():
+        second.join(persists=False, flushes=False)
+        redis_server.client.lpush("queue", "new")
+
+    joining = Thread(target=join_and_queue)
+    look = first.is_last
+
+    def is_last():
+        found = look()
+        joining.start()
+        joining.join(0.5)
+        return found
+
+    monkeypatch.setattr(first, "is_last", is_last)
+    first.leave(persists=False)
+    joining.join()
+    assert redis_server.client.lrange("queue", 0, -1) == [b"new"]
+    assert not second.is_busy_elsewhere()
+    assert redis_server.client.smembers("crawl:urlcanon:processes") == {second.name.encode()}
