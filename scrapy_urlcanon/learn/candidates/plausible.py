@@ -144,7 +144,7 @@ def _puts_in_another(rewrite: RewriteTemplates, source: _Halves, target: _Halves
 def _puts_in_a_title(source: _Halves, target: _Halves) -> bool:
     """Tell whether a title comes where a number goes: it is that of one of those that have one."""
     come = target.segments - source.segments
-    return bool(_LEFT_OUT.search(source.path)) and any(map(_TITLE.fullmatch, come))
+    return bool(_LEFT_OUT.search(source.path)) and any(_TITLE.fullmatch(text) for text in come)
 
 
 def _changes_the_language_or_date(
