@@ -76,7 +76,7 @@ def text(data: dict[str, Any]) -> str:
     behind = [line for name, found in programs.items() for line in _behind(name, found)]
     written += "\n\n" + (_said(behind) if programs else "")
     if note := data.get("note"):
-        written += f"\n{fill(note, 100)}\n"
+        written += f"\n{fill(note, 100, break_on_hyphens=False)}\n"
     written += "\n![News over fetches, for each program and order](images/order-curves.svg)\n"
     written += _TRAPS + table(
         ["site", "seeds", "fetches", DEPTH, BREADTH, NEWS],

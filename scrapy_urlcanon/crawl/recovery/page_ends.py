@@ -15,9 +15,9 @@ _FEW: Final = 0.2
 fetches more it may cost, where they never have one."""
 _HOSTS: Final = 10_000
 _NEAR: Final = 4_096
-"""Bytes in which most pages begin, and end."""
+"""Bytes in which most pages begin."""
 _BEGINNINGS: Final = b"<html", b"<body"
-_ENDS: Final = b"</html", b"</body"
+_ENDS: Final = b"</html", b"</body", b"</HTML", b"</BODY"
 
 
 class PageEnds:
@@ -56,12 +56,8 @@ class PageEnds:
 
 def _has_end(body: bytes) -> bool | None:
     """Tell whether a page has an end tag; None where it has no beginning either."""
-    # Most have it there, and to look through all of a page takes longer.
-    end = body[-_NEAR:].lower()
-    if any(tag in end for tag in _ENDS):
+    # From the end: most have it there. To fold the case of all of it takes longer than two of each.
+    if any(body.rfind(tag) >= 0 for tag in _ENDS):
         return True
     beginning = body[:_NEAR].lower()
-    if not any(tag in beginning for tag in _BEGINNINGS):
-        return None
-    text = body.lower()
-    return any(tag in text for tag in _ENDS)
+    return False if any(tag in beginning for tag in _BEGINNINGS) else None
