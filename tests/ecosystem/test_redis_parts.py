@@ -124,54 +124,53 @@ def test_verdict_is_heard_of_once_by_each_other_process(new_frontier):
     assert [*late.new()] == [pair]
 
 
+@pytest.fixture
+def begin_after(monkeypatch):
+    """Return what has something begin in a thread once a frontier has looked around."""
+
+    def begin(frontier, look, other):
+        looks, thread = getattr(frontier, look), Thread(target=other)
+
+        def looked():
+            found = looks()
+            thread.start()
+            # It ends now, unless it waits.
+            thread.join(0.5)
+            return found
+
+        monkeypatch.setattr(frontier, look, looked)
+        return thread
+
+    return begin
+
+
 def test_process_that_joins_while_another_one_finds_the_crawl_ended_takes_part(
-    redis_server, new_frontier, monkeypatch
+    redis_server, new_frontier, begin_after
 ):
     """What is forgotten is of the crawl before: the name of one that has joined is not."""
     first, second = new_frontier(), new_frontier()
-    joining = Thread(target=first.join, kwargs={"persists": False, "flushes": False})
-    look = second.has_ended
-
-    def has_ended():
-        found = look()
-        joining.start()
-        joining.join(0.5)
-        return found
-
-    monkeypatch.setattr(second, "has_ended", has_ended)
     redis_server.client.sadd("seen", "old")
+    joining = begin_after(second, "has_ended", lambda: first.join(persists=False, flushes=False))
     second.join(persists=False, flushes=False)
     joining.join()
-    assert redis_server.client.smembers("crawl:urlcanon:processes") == {
-        first.name.encode(),
-        second.name.encode(),
-    }
+    names = {first.name.encode(), second.name.encode()}
+    assert redis_server.client.smembers("crawl:urlcanon:processes") == names
     assert not redis_server.client.exists("seen")
 
 
 def test_crawl_that_one_joins_while_the_last_one_leaves_is_kept(
-    redis_server, new_frontier, monkeypatch
+    redis_server, new_frontier, begin_after
 ):
     """It joins before that one leaves, which is not the last one then, or after."""
     first, second = new_frontier(), new_frontier()
-    first.join(persists=False, flushes=False)
 
     def join_and_queue():
         second.join(persists=False, flushes=False)
         redis_server.client.lpush("queue", "new")
 
-    joining = Thread(target=join_and_queue)
-    look = first.is_last
-
-    def is_last():
-        found = look()
-        joining.start()
-        joining.join(0.5)
-        return found
-
-    monkeypatch.setattr(first, "is_last", is_last)
+    first.join(persists=False, flushes=False)
+    joining = begin_after(first, "is_last", join_and_queue)
     first.leave(persists=False)
     joining.join()
     assert redis_server.client.lrange("queue", 0, -1) == [b"new"]
-    assert not second.is_busy_elsewhere()
     assert redis_server.client.smembers("crawl:urlcanon:processes") == {second.name.encode()}
