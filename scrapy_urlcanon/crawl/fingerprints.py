@@ -132,14 +132,13 @@ class PageFingerprints:
             untouched = self._fallback.fingerprint(request)
             reason = reason_for_own_fingerprint(request)
             # That of the fallback may be that of another URL of its page, which failed.
-            return sha1(f"{reason}:".encode() + untouched).digest() if reason else untouched  # noqa: S324
+            return _apart(untouched, reason) if reason else untouched
         reason = self.reason_for_own_fingerprint(request, canonical)
         if reason:
             # Under the fingerprint of its page it would be dropped as a duplicate, and the
             # HTTP cache would answer it with what is stored for that page: the redirect
             # that led here, or the failure that this is to make good.
-            own = f"{reason}:".encode() + self._of_url(request, request.url)
-            return sha1(own).digest()  # noqa: S324
+            return _apart(self._of_url(request, request.url), reason)
         fingerprint = self._of_url(request, canonical)
         self._first_urls.note(fingerprint, request.url, canonical)
         return fingerprint
@@ -203,6 +202,11 @@ class PageFingerprints:
         return self._fallback.fingerprint(
             with_url(request, url, meta={**request.meta, "verbatim_url": True})
         )
+
+
+def _apart(fingerprint: bytes, reason: str) -> bytes:
+    """Return what a request has in place of a *fingerprint* that others have, for a *reason*."""
+    return sha1(f"{reason}:".encode() + fingerprint).digest()  # noqa: S324
 
 
 def warn_of_another(crawler: Crawler) -> None:
