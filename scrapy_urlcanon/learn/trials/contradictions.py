@@ -17,7 +17,7 @@ from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.held.merges import Agreement, Merges
@@ -70,10 +70,12 @@ def count_content(merges: Merges, changes: Collection[Location], candidate: Cand
             lost = agreement.lost + len(agreement.moved) - len(moved)
             agreements[number] = agreement._replace(moved=tuple(moved), lost=lost)
     names = frozenset[str]().union(*(step.drops for step in candidate))
+    unclear = [n for n, agreement in enumerate(agreements) if agreement.unclear]
+    odd = [n for n in unclear if agreements[n].changed]
     if (
         _CHANGED in content
-        or _is_by_value(merges, names)
-        or _is_by_word(merges)
+        or _is_by_value(merges, unclear, odd, names)
+        or _is_by_word(merges, unclear, odd)
         or _is_by_page(merges)
     ):
         # Nor do they tell how often captures differ that should agree.
@@ -111,19 +113,25 @@ def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
     return set(filter(is_content, likely))
 
 
-def _is_by_value(merges: Merges, names: Collection[str]) -> bool:
+def _is_by_value(
+    merges: Merges, unclear: Sequence[int], odd: Sequence[int], names: Collection[str]
+) -> bool:
     """Tell whether few values of the parameters are in more counter-examples than by chance.
 
     Of two URLs that differ nothing tells which one has changed. Where it is by chance, values
     that are rare are seldom in two such pairs.
+
+    :param unclear: the numbers of the merges of such pairs.
+    :param odd: those of which the two differ.
+    :param names: of the parameters that go.
     """
+    if not names:
+        return False
 
     def params_of(number: int) -> set[str]:
         sources = merges.sources(number)
         return {param for s in sources for param in s.params if name_of(param) in names}
 
-    unclear = [n for n, agreement in enumerate(merges.agreements) if agreement.unclear]
-    odd = [n for n in unclear if merges.agreements[n].changed] if names else []
     against = Counter(param for number in odd for param in params_of(number))
     pairs = sum(n * (n - 1) // 2 for n in against.values())
     if pairs < _MIN_PAIRS:
@@ -138,21 +146,21 @@ def _is_by_value(merges: Merges, names: Collection[str]) -> bool:
     return 1.0 - exp(-expected) * fewer <= _MAX_CHANCE
 
 
-def _is_by_word(merges: Merges) -> bool:
+def _is_by_word(merges: Merges, unclear: Sequence[int], odd: Sequence[int]) -> bool:
     """Tell whether a word that goes from the path is in more counter-examples than by chance.
 
     Of two URLs that differ nothing tells which one has changed. Where it is by chance, no word goes
     from those that differ so much more often than from others (Fisher's exact test, once for each).
+
+    :param unclear: as of :func:`_is_by_value`, as is *odd*.
     """
+    if len(odd) < _MIN_WORDED:
+        return False
 
     def words_of(number: int) -> set[str]:
         kept = merges.targets[number].path.split("/")
         return {s for url in merges.changed(number) for s in url.path.split("/")}.difference(kept)
 
-    unclear = [n for n, agreement in enumerate(merges.agreements) if agreement.unclear]
-    odd = [n for n in unclear if merges.agreements[n].changed]
-    if len(odd) < _MIN_WORDED:
-        return False
     against = Counter(word for number in odd for word in words_of(number))
     count = Counter(word for number in unclear for word in words_of(number))
     return any(
