@@ -17,7 +17,7 @@ from scrapy.utils.misc import load_object
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Collection, Container
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -255,6 +255,12 @@ def slot_of(crawler: Crawler) -> Any:
     """Return what the engine keeps of what is under way, or None where it is not open yet."""
     # No public name leads to it.
     return getattr(_engine_of(crawler), "_slot", None)
+
+
+def under_way(crawler: Crawler) -> Collection[Request]:
+    """Return the requests that the engine has taken and that are not through yet."""
+    slot = slot_of(crawler)
+    return slot.inprogress if slot else ()
 
 
 def _engine_of(crawler: Crawler) -> object:

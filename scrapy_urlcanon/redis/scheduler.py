@@ -14,7 +14,7 @@ from scrapy_redis.queue import FifoQueue, LifoQueue, PriorityQueue
 from scrapy_redis.scheduler import Scheduler as RedisScheduler
 
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
-from scrapy_urlcanon.crawl.seen import slot_of
+from scrapy_urlcanon.crawl.seen import under_way
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis.dupefilter import RFPDupeFilter, SharedSeen
@@ -109,7 +109,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         try:
             # What waits here is queued before what it came of is forgotten.
             self._frontier.beat()
-            self._frontier.land(self._under_way())
+            self._frontier.land(under_way(self._crawler))
             self._frontier.leave(persists=self.persist)
         except RedisError as error:
             self._frontier.failed(error)
@@ -171,7 +171,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 self.stats.inc_value("scheduler/dequeued/memory")
                 audit: Request = self._audits.popleft()
                 return audit
-            popped = self._frontier.pop(self._under_way())
+            popped = self._frontier.pop(under_way(self._crawler))
         except RedisError as error:
             self._frontier.failed(error)
             return None
@@ -191,10 +191,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._frontier.failed(error)
             return True
 
-    def _under_way(self) -> set[Request]:
-        slot = slot_of(self._crawler)
-        return slot.inprogress if slot else set()
-
     def _canonical(self, request: Request) -> str:
         canonical: str | None = self._shared.canonical_of(request)
         return canonical or request.url
@@ -206,7 +202,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         """
         try:
             self._frontier.beat()
-            self._frontier.land(self._under_way())
+            self._frontier.land(under_way(self._crawler))
             stays = (
                 bool(self._audits)
                 or self._frontier.is_down

@@ -19,7 +19,7 @@ from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
-from scrapy_urlcanon.crawl.seen import scheduler_of, slot_of
+from scrapy_urlcanon.crawl.seen import scheduler_of, slot_of, under_way
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.files import fill
@@ -281,8 +281,7 @@ class OrderedCrawl:
         return lines
 
     def _is_under_way(self, request: Request) -> bool:
-        slot = slot_of(self._crawler)
-        return slot is None or request in slot.inprogress
+        return request in under_way(self._crawler)
 
     def _note(self, outcome: Outcome) -> None:
         taken, first, news = outcome.taken, outcome.first, outcome.news
