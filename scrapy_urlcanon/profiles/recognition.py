@@ -11,11 +11,14 @@ from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.profiles.profile import parse_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
 
     from scrapy_urlcanon.canonicalizer.templates import Template
     from scrapy_urlcanon.profiles.page_signs import PageSigns
     from scrapy_urlcanon.profiles.profile import Profile, Sign
+
+    _Finder: TypeAlias = Callable[[PageSigns, Sign], str | None]
 
 # Every page is asked for the same signs.
 _matcher = cache(glob_matcher)
@@ -45,7 +48,8 @@ def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised,
     A certain sign is enough, and so are signs of two kinds. A page that shows the signs of
     programs of which none runs on the other tells nothing.
     """
-    found = [one for profile in profiles if (one := _recognised(page, profile))]
+    finders = _finders(page)
+    found = [one for profile in profiles if (one := _recognised(page, profile, finders))]
     runs_on = {name for one in found for name in one.profile.runs_on}
     tops = [one for one in found if one.profile.name not in runs_on]
     if len(tops) > 1:
@@ -54,11 +58,25 @@ def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised,
     return tuple(one for one in found if one.profile.name in allowed)
 
 
-def _recognised(page: PageSigns, profile: Profile) -> Recognised | None:
+def _finders(page: PageSigns) -> dict[str, _Finder]:
+    """Return what finds signs of each kind, but for those of which *page* shows nothing."""
+    shown = {
+        "generator": page.generators,
+        "cookie": page.cookies,
+        "asset": page.assets or page.foreign_assets,
+        "title": page.title,
+        "link": page.links,
+    }
+    return {kind: find for kind, find in _FINDERS.items() if shown.get(kind, True)}
+
+
+def _recognised(
+    page: PageSigns, profile: Profile, finders: Mapping[str, _Finder]
+) -> Recognised | None:
     shown = [
         (sign, told)
         for sign in profile.signs
-        if (told := _FINDERS[sign.kind](page, sign)) is not None
+        if (find := finders.get(sign.kind)) and (told := find(page, sign)) is not None
     ]
     if not shown:
         return None
