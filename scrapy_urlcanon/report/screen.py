@@ -86,6 +86,12 @@ class Screen:
         # Padding measures a column in which nothing stands as less than it takes.
         self._print(Padding(table, (0, 0, 0, indent), expand=False) if indent else table)
 
+    def bar(self, length: float) -> str:
+        """Return a bar of *length* characters, which shows where there is anything to show."""
+        # Written to a file on Windows, blocks would be escapes, of six characters each.
+        whole, least = ("#", "|") if self._console.options.ascii_only else ("█", "▏")
+        return whole * round(length) or (least if length else "")
+
     def marked(self, first: str, second: str) -> Text:
         """Return both URLs in one, as :func:`marked`."""
         return marked(first, second, colour=self.has_colour)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -267,3 +268,10 @@ def test_lines_are_not_broken_in_a_pipe(changed):
     assert url in lines
     assert f"  1  {url}[-?x-]" in lines
     assert not any(line.endswith(" ") for line in lines)
+
+
+@pytest.mark.parametrize(("encoding", "bar"), [("utf-8", "██"), ("cp1252", "##"), ("ascii", "##")])
+def test_bars_are_of_characters_that_the_output_knows(encoding, bar):
+    """Of a report that is written to a file on Windows, bars are no escapes."""
+    output = io.TextIOWrapper(io.BytesIO(), encoding)
+    assert Screen(Console(file=output)).bar(2.3) == bar

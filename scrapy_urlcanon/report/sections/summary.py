@@ -135,6 +135,6 @@ class Summary(Section):
         styles = ("", "dim", "yellow", "green")
         rows = []
         for (label, count), style in zip(funnel.figures().items(), styles, strict=True):
-            bar = "█" * round(funnel.share(count) * _BAR) or ("▏" if count else "")
+            bar = screen.bar(funnel.share(count) * _BAR)
             rows.append((f"{count:,}", label, (bar, style)))
         screen.table(rows)
