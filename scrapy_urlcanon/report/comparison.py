@@ -117,7 +117,8 @@ def show_comparison(comparison: Comparison, screen: Screen) -> None:
     ):
         if title and changes:
             screen.heading(title)
-        _show_changes(changes, screen)
+        if changes:
+            _show_changes(changes, screen)
     if not any(change.difference for change in comparison.figures):
         screen.line(("The two runs have the same figures.", "dim"))
 

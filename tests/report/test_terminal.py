@@ -191,6 +191,12 @@ def test_equal_runs_are_said_to_be_equal(report):
     assert "The two runs have the same figures." in shown(show_comparison, compare(report, report))
 
 
+def test_comparison_of_runs_without_drops_has_no_empty_tables(changed):
+    """There is one table, that of the figures."""
+    report = changed(domains=(), options=())
+    assert shown(show_comparison, compare(report, report)).count("before  after") == 1
+
+
 def test_commands_read_the_report_of_a_crawl(shop_reports, tmp_path):
     """``report`` shows it, ``--html`` makes the page of it, ``compare`` takes two."""
     path = shop_reports / "report.json"
