@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy import signals
 from w3lib.url import canonicalize_url
@@ -22,7 +22,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     with_url,
 )
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
-from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat
+from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat, name_in_stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T", str, RuleEntry)
 
 _TOP_DOMAINS = 20
 _TOP_ENTRIES = 100
@@ -145,7 +143,7 @@ class DroppedDuplicates:
         self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
         self._exact = self._variants = 0
-        self._entries: Counter[RuleEntry] = Counter()
+        self._entries: Counter[str] = Counter()
         self._rules: Counter[str] = Counter()
         self._domains: Counter[str] = Counter()
         # By 64 bits of what tells them apart: all of them would be as large as Scrapy's own set.
@@ -215,7 +213,7 @@ class DroppedDuplicates:
         else:
             self._variants += 1
             self._rules.update(drop.rules)
-            self._entries.update(entry for entry in drop.entries if entry.entry)
+            self._entries.update(name_in_stats(str(entry)) for entry in drop.entries if entry.entry)
             of_scrapy = canonicalize_url(drop.request.url)
             if of_scrapy != canonicalize_url(drop.first) and not _is_linked_again(drop.request):
                 self._count_kept_by_scrapy(drop.request, of_scrapy)
@@ -304,7 +302,7 @@ class DroppedDuplicates:
         for domain, count in ranked[:_TOP_DOMAINS]:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
         for entry, count in _most_common(self._entries, _TOP_ENTRIES):
-            self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=str(entry))
+            self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=entry)
         others = dropped - sum(count for _, count in ranked[:_TOP_DOMAINS])
         if others:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain=OTHER_DOMAINS)
@@ -320,7 +318,7 @@ def _is_linked_again(request: Request) -> bool:
     return isinstance(mark, dict) and mark.get("original") == request.url and "again" in mark
 
 
-def _make_room(counts: Counter[T]) -> None:
+def _make_room(counts: Counter[str]) -> None:
     """Forget what has few drops, if there is too much."""
     if len(counts) > _COUNTED:
         kept = counts.most_common(_COUNTED // 2)
@@ -328,7 +326,7 @@ def _make_room(counts: Counter[T]) -> None:
         counts.update(dict(kept))
 
 
-def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, int]]:
+def _most_common(counts: Counter[str], most: int | None = None) -> list[tuple[str, int]]:
     """Return what was counted, by count and then by name: the same crawl gives the same stats."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 

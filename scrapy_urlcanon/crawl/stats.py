@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy_urlcanon.wording import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,6 +15,18 @@ if TYPE_CHECKING:
 PREFIX: Final = "urlcanon/"
 OTHER_DOMAINS: Final = "other"
 """In the place of a domain: all those that have no stat of their own."""
+_LONGEST_NAME: Final = 200
+
+
+def name_in_stats(text: str) -> str:
+    """Return *text* as it stands in the key of a stat.
+
+    What a site calls its parameters, and the shapes of its paths, may be as long as a URL.
+
+    >>> name_in_stats("drop_params:sid"), len(name_in_stats(2_000 * "a"))
+    ('drop_params:sid', 203)
+    """
+    return shortened(text, _LONGEST_NAME)
 
 
 class Stat(Enum):
@@ -170,7 +184,8 @@ class Stat(Enum):
 
         :param names: the values of the placeholders.
         """
-        return PREFIX + self.value.format(**names)
+        shown = {placeholder: name_in_stats(name) for placeholder, name in names.items()}
+        return PREFIX + self.value.format(**shown)
 
     def counts(self, stats: Mapping[str, Any]) -> dict[str, int]:
         """Return the counts in *stats* by the value of the only placeholder, the highest first.

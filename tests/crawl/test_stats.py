@@ -60,3 +60,15 @@ async def test_collector_that_keeps_nothing(crawl, caplog):
     assert len(result.hits) == len({"/", "/a"})
     assert not result.stats
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+@deferred_f_from_coro_f
+async def test_names_that_a_site_makes_up_are_shortened(crawl):
+    """A parameter may be as long as a URL, and may be another one in each link."""
+    names = [2_000 * letter for letter in "abc"]
+    pages = {"/": links("/a", *(f"/a?{name}=1" for name in names)), "/a": page("<p>A")}
+    settings = {"URLCANON_RULES": {"*": {"keep_params": ["id"]}}, "URLCANON_AUDIT": 1.0}
+    result = await crawl(site(pages), settings)
+    entries = [name for name in result.figures if name.startswith("dropped/entry/keep_params:")]
+    assert len(entries) == len(names)
+    assert max(map(len, result.figures)) < 300
