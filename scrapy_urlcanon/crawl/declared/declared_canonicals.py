@@ -221,7 +221,7 @@ class DeclaredCanonicalPages:
         """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
         page = drop.fingerprint
         claim = self._seen.get(page)
-        if claim is None or not drop.is_declared:
+        if claim is None:
             return
         # Also where it is audited: the callback may raise at the page that stands for it.
         self._remember(drop)
@@ -405,9 +405,7 @@ class DeclaredCanonicalPages:
         if len(requests) < _URLS_OF_A_PAGE and request.url not in requests:
             requests[request.url] = request
             self._held.add(request)
-        while self._dropped and (
-            len(self._dropped) > self._max_pending or self._held.total > self._max_bytes
-        ):
+        while len(self._dropped) > self._max_pending or self._held.total > self._max_bytes:
             self._take_dropped(next(iter(self._dropped)))
             self._stats.inc(Stat.DECLARED_FORGOTTEN)
 
