@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.canonicalizer.url import split
 
@@ -162,6 +163,14 @@ def test_work_doubles_with_the_url(rules, kind):
     start, unit, end = HOSTILE[kind]
     for function in (CANONICALIZERS[rules].canonicalize, CANONICALIZERS[rules].explain):
         _assert_linear(function, lambda size: start + unit * size + end)
+
+
+def test_work_doubles_with_the_labels_of_a_host_without_a_c_compiler():
+    """What is compiled, where it can be, makes no calls."""
+    _assert_linear(
+        lambda host: in_python.without_www(host, {}, numbered=True),
+        lambda size: "www." * size + "example.com",
+    )
 
 
 @pytest.mark.parametrize(

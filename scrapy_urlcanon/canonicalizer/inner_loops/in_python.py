@@ -132,14 +132,14 @@ def without_www(host: str, names: Mapping[str, int], *, numbered: bool) -> str:
     :param names: as in :func:`start_of_domain`.
     :param numbered: whether digits may follow in such a label.
     """
-    start = start_of_domain(host, names) if host.startswith("www") else -1
+    start = start_of_domain(host, names) if host.startswith("www") else 0
     digits = "0123456789" if numbered else ""
     at = 0
-    while True:
-        end = host.find(".", at) + 1
-        if not 0 < end <= start or host[at : end - 1].rstrip(digits) != "www":
-            return host[at:]
-        at = end
+    for label in host[: max(start, 0)].split(".")[:-1]:
+        if label.rstrip(digits) != "www":
+            break
+        at += len(label) + 1
+    return host[at:]
 
 
 def canonical_prefix(
