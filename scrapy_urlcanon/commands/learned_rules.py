@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.joining_options import pair
-from scrapy_urlcanon.learn.results.evidence_text import evidence_of, figures_of
+from scrapy_urlcanon.learn.results.evidence_text import evidence_line, figures_of
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.site import SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import is_protected
@@ -94,7 +94,7 @@ def show_learned(
     for rule in [rule for rule in learned.unsure if rule.doubt][:_REFUSED]:
         name = rule.setting[0] if rule.is_skip else rule.setting
         screen.line("unsure: ", (f"{rule.pattern} {rule.option} {name}", "cyan"))
-        screen.line(f"  {evidence_of(rule)}")
+        screen.line(f"  {evidence_line(rule)}")
     for left in learned.unexplained[:_UNEXPLAINED]:
         _show_unexplained(left, configured, screen)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):

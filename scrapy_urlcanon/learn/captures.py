@@ -103,7 +103,7 @@ class Captures:
         collected = Collector(len(self))
         runs, self._runs = self._runs, [_Run()]
         semicolons = semicolon_hosts(chain.from_iterable(map(_with_semicolons, runs)))
-        evidence = _Evidence()
+        contents = _Contents()
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
         canonical: set[int] = set()
@@ -118,17 +118,17 @@ class Captures:
                 row = NO_ROW if location is None else collected.add(location)
             if location is None:
                 continue
-            shown = run.evidence[number]
+            shown = run.contents[number]
             if row == count:
                 count += 1
-                evidence.append(shown)
+                contents.append(shown)
                 spellings.begin(row, text, location)
             else:
-                known = evidence[row]
+                known = contents[row]
                 if not is_same_text or row in spellings.several:
                     spellings.add(row, location, text, shown, known)
                 if shown != known and _weight(shown) < _weight(known):
-                    evidence[row] = shown
+                    contents[row] = shown
             if shown[0] & _IS_CANONICAL:
                 canonical.add(row)
             if number in run.canonical:
@@ -140,8 +140,8 @@ class Captures:
         # The last run is large.
         run = _Run()
         del collected, spellings
-        pages = evidence.pages()
-        evidence.join_declared(pages, declared, locations)
+        pages = contents.pages()
+        contents.join_declared(pages, declared, locations)
         return Site(
             domain,
             locations,
@@ -152,8 +152,8 @@ class Captures:
             semicolons,
             reordered,
             self._visited,
-            evidence.with_flag(_HAS_SIMHASH, pages),
-            evidence.with_flag(_IS_DATA, pages),
+            contents.with_flag(_HAS_SIMHASH, pages),
+            contents.with_flag(_IS_DATA, pages),
         )
 
 
@@ -164,7 +164,7 @@ def _point(targets: dict[int, Location], row: int, location: Location, target: L
         targets[row] = max(targets.get(row, target), target)
 
 
-class _Evidence:
+class _Contents:
     """What captures showed, 17 bytes each."""
 
     __slots__ = ("_flags", "_main", "_simhash")
@@ -190,7 +190,7 @@ class _Evidence:
         self._main.append(main)
         self._simhash.append(simhash)
 
-    def extend(self, other: _Evidence) -> None:
+    def extend(self, other: _Contents) -> None:
         self._flags += other._flags
         self._main += other._main
         self._simhash += other._simhash
@@ -259,13 +259,13 @@ class _Evidence:
 class _Run:
     """Some captures, in any order."""
 
-    __slots__ = ("_ends", "canonical", "evidence", "redirect", "urls")
+    __slots__ = ("_ends", "canonical", "contents", "redirect", "urls")
 
     def __init__(self) -> None:
         self.urls = bytearray()
         """One URL after the other."""
         self._ends = array("Q")
-        self.evidence = _Evidence()
+        self.contents = _Contents()
         self.canonical: dict[int, str] = {}
         """The canonical URL that a capture declares, where it is another one."""
         self.redirect: dict[int, str] = {}
@@ -286,14 +286,14 @@ class _Run:
             self.redirect[len(self)] = redirect
         self.urls += url
         self._ends.append(len(self.urls))
-        self.evidence.append(shown)
+        self.contents.append(shown)
 
     def extend(self, other: _Run) -> None:
         """Add the captures of another."""
         start, length = len(self), len(self.urls)
         self.urls += other.urls
         self._ends.extend(length + end for end in other._ends)
-        self.evidence.extend(other.evidence)
+        self.contents.extend(other.contents)
         self.canonical.update((start + number, url) for number, url in other.canonical.items())
         self.redirect.update((start + number, url) for number, url in other.redirect.items())
 
@@ -348,7 +348,7 @@ def _apart(runs: list[_Run]) -> list[_Run]:
     runs.reverse()
     while runs:
         run = runs.pop()
-        for number, (url, shown) in enumerate(zip(run.each_url(), run.evidence, strict=True)):
+        for number, (url, shown) in enumerate(zip(run.each_url(), run.contents, strict=True)):
             canonical, redirect = run.canonical.get(number, ""), run.redirect.get(number, "")
             parts[bisect(borders, url)].add(url, shown, canonical, redirect)
     return parts

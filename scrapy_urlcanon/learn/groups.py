@@ -56,10 +56,9 @@ class Groups:
         self.site = site
         self.pages = Forms(site.locations, site.pages)
         """Page under each form; a tuple where URLs of several pages have become one form."""
+        promised = promised or {}
         self.promised = {
-            location
-            for location in promised or ()
-            if self.pages.get(location) in {None, NO_EVIDENCE}
+            location for location in promised if self.pages.get(location) in {None, NO_EVIDENCE}
         }
         self.settled: Callable[[Location], Location] = as_it_is
         """What the accepted templates make of a URL that was not seen."""
@@ -69,7 +68,7 @@ class Groups:
         self._handles: dict[str, array[int]] = {}
         self._joined = _Joined(len(site.sizes))
         for location in self.promised:
-            page = (promised or {})[location]
+            page = promised[location]
             row = self.pages.row_of(location)
             if row == NO_ROW:
                 row = self.pages.add(location, page)
@@ -217,10 +216,10 @@ class Groups:
             if known is not None:
                 sources.append(target)
                 shown.append(known)
-            found.append(target, sources, *self._evidence(sources, shown))
+            found.append(target, sources, *self._shown_by(sources, shown))
         return found
 
-    def _evidence(
+    def _shown_by(
         self, sources: list[Location], shown: list[Pages]
     ) -> tuple[tuple[int, ...], Agreement]:
         """Return the pages that at least two URLs show, and how far all of them agree.
@@ -234,18 +233,23 @@ class Groups:
                 return (), _NOTHING_SHOWN
             return (first,), _all_agree(len(sources))
         counts: dict[int, int] = {}
-        several = []
         for pages in shown:
-            if isinstance(pages, int):
-                if pages != NO_EVIDENCE:
-                    counts[pages] = counts.get(pages, 0) + 1
-                continue
-            several.append(pages)
-            for page in pages:
-                counts[page] = counts.get(page, 0) + 1
-        unlike = self._told_apart(counts, sources)
-        lost_before = sum(max(0, len(unlike.intersection(pages)) - 1) for pages in several)
+            for page in (pages,) if isinstance(pages, int) else pages:
+                if page != NO_EVIDENCE:
+                    counts[page] = counts.get(page, 0) + 1
         evidence = tuple([page for page, count in counts.items() if count > 1])
+        return evidence, self._agreement(sources, shown, counts)
+
+    def _agreement(
+        self, sources: list[Location], shown: list[Pages], counts: Mapping[int, int]
+    ) -> Agreement:
+        """Return how far URLs agree that do not all show the same.
+
+        :param counts: how many of them show each page.
+        """
+        unlike = self._told_apart(counts, sources)
+        several = [pages for pages in shown if not isinstance(pages, int)]
+        lost_before = sum(max(0, len(unlike.intersection(pages)) - 1) for pages in several)
         lost = max(0, len(unlike) - 1 - lost_before)
         once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
         most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
@@ -258,12 +262,12 @@ class Groups:
             known = sum(counts.values())
             odd = [s for s, p in zip(sources, shown, strict=True) if agreeing > 1 and p in once]
             changed = min(lost, len(once))
-            return evidence, Agreement(lost, changed, known, odd=tuple(odd))
+            return Agreement(lost, changed, known, odd=tuple(odd))
         left = max(0, len(unlike - once) - 1 - lost_before)
         odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
         moved = tuple(sorted(odd)[: lost - left])
-        trials = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
-        return evidence, Agreement(left, moved=moved, agreeing=agreeing, trials=trials)
+        unbiased = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
+        return Agreement(left, moved=moved, agreeing=agreeing, unbiased=unbiased)
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.
@@ -428,7 +432,7 @@ def _all_agree(count: int) -> Agreement:
     return Agreement(
         unclear=count if count <= CLEAR else 0,
         agreeing=count if count >= CLEAR else 0,
-        trials=count if count > CLEAR else 0,
+        unbiased=count if count > CLEAR else 0,
     )
 
 

@@ -145,7 +145,7 @@ class Miner:
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
-            self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.moved))
+            self._rates.add(candidate, Seen(whole.unbiased, whole.agreeing, whole.moved))
             pairs = Pairs(whole.unclear - whole.changed, whole.changed, trial.merges.differing())
             if self._accept_all(trial, self._flawless):
                 self._rates.add_pairs(candidate, pairs)

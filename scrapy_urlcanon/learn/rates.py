@@ -106,7 +106,7 @@ ANY_RATE = Rate(1.0, 1.0)
 class Seen(NamedTuple):
     """What the URLs that a candidate makes one show of the rate."""
 
-    trials: int
+    unbiased: int
     """URLs that agree and tell without bias."""
     agreeing: int
     """All that agree."""
@@ -174,7 +174,7 @@ class Rates:
         if agree and not self._may_be_one(agree, differ, agreeing, moved):
             most = min(most, self._bound(agree, differ))
             agreeing, moved = agreeing + agree, moved + differ
-        is_unbiased = any(one.trials >= MIN_AGREEING for one in seen)
+        is_unbiased = any(one.unbiased >= MIN_AGREEING for one in seen)
         prior = _JEFFREYS if is_unbiased else _OF_SITES
         told_by = agreeing + moved + sum(prior)
         mean = (moved + prior[0]) / told_by
@@ -195,9 +195,13 @@ class Rates:
                 by_content = tuple(map(add, by_change, by_content))
             likely = tuple(map(mul, likely, by_content))
         # Nor do those of the candidate itself tell that captures differ more often than usual.
-        trials, own = max(((one.trials, one.moved) for one in self._seen.values()), default=(0, 0))
-        if trials >= MIN_AGREEING:
-            likely = tuple(map(mul, likely, _likelihoods(min(own, int(USUAL * trials)), trials)))
+        unbiased, own = max(
+            ((one.unbiased, one.moved) for one in self._seen.values()), default=(0, 0)
+        )
+        if unbiased >= MIN_AGREEING:
+            likely = tuple(
+                map(mul, likely, _likelihoods(min(own, int(USUAL * unbiased)), unbiased))
+            )
         whole = sum(likely) or 1.0
         return rate._replace(likely=tuple(one / whole for one in likely))
 
@@ -290,5 +294,5 @@ def _clear(seen: Iterable[Seen]) -> list[tuple[int, int]]:
     They are those that tell without bias, where there are any.
     """
     found = list(seen)
-    unbiased = [(one.trials, one.moved) for one in found if one.trials >= MIN_AGREEING]
+    unbiased = [(one.unbiased, one.moved) for one in found if one.unbiased >= MIN_AGREEING]
     return unbiased or [(one.agreeing, one.moved) for one in found if one.agreeing >= MIN_AGREEING]

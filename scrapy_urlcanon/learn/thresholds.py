@@ -203,7 +203,7 @@ class Tally:
     """Pages that have changed, and are not counted as lost."""
     agreeing: int = 0
     """URLs that agree, where there are enough of a page to tell what has changed."""
-    trials: int = 0
+    unbiased: int = 0
     """Those of them that tell how often a capture differs; see :class:`Agreement`."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)

@@ -82,11 +82,11 @@ class Deciles:
 
 
 @define
-class _Evidence:
-    """What speaks for the end of one site.
+class _SinceNews:
+    """What was fetched of one site since it brought news: what speaks for its end.
 
     Each number is there once for the last fetch with news, once for the second last and once for
-    the third last: it is of what was fetched since.
+    the third last.
     """
 
     of_priority: dict[int, list[int]] = field(factory=dict)
@@ -184,7 +184,7 @@ class Ending:
         self._share = share
         doubt = 1 - CONFIDENCE
         self.fetches_needed = tuple(_needed(count, share, doubt) for count in range(_RARE_NEWS))
-        self.sites: dict[str, tuple[_Evidence, _Proof]] = {}
+        self.sites: dict[str, tuple[_SinceNews, _Proof]] = {}
         """That which was fetched from last stands last."""
 
     def note(self, site: str, priority: int, *, has_news: bool, is_drawn: bool = False) -> None:
@@ -193,17 +193,17 @@ class Ending:
         :param is_drawn: it was drawn at random from all that waited.
         """
         known = self.sites.pop(site, None)
-        evidence, proof = known or (_Evidence(), _Proof())
+        since_news, proof = known or (_SinceNews(), _Proof())
         if is_drawn:
             proof.note(priority, has_news=has_news)
             if proof.fails(self._share):
-                evidence = _Evidence()
+                since_news = _SinceNews()
                 proof.begin_again()
         else:
-            evidence.note(priority, has_news=has_news)
+            since_news.note(priority, has_news=has_news)
             if has_news:
                 proof.begin_again()
-        self.sites[site] = evidence, proof
+        self.sites[site] = since_news, proof
         if len(self.sites) > _MAX_SITES:
             del self.sites[next(iter(self.sites))]
 
@@ -222,8 +222,8 @@ class Ending:
         known = self.sites.get(site)
         if known is None:
             return None
-        evidence, proof = known
-        return proof if evidence.enough(priority, self.fetches_needed) else None
+        since_news, proof = known
+        return proof if since_news.enough(priority, self.fetches_needed) else None
 
 
 def _part(number: int) -> float:

@@ -3,7 +3,7 @@
 from observed import pages, see
 
 from scrapy_urlcanon.learn import learn
-from scrapy_urlcanon.learn.results.evidence_text import evidence_of
+from scrapy_urlcanon.learn.results.evidence_text import evidence_line
 
 
 def test_class_with_few_counter_examples_is_unsure():
@@ -11,7 +11,7 @@ def test_class_with_few_counter_examples_is_unsure():
     links = [see(f"/?p={i}", f"page {i}") for i in range(60)]
     slugs = [see(f"/{chr(97 + i % 26)}{'xyz'[i // 26]}", f"page {i}") for i in range(55)]
     (rule,) = learn([*links, *slugs]).unsure
-    assert evidence_of(rule) == (
+    assert evidence_line(rule) == (
         "55 of 60 pages found under another URL, 60 requests saved, 5 of them of unknown pages, "
         "refused for 5 pages seen under no other URL: http://shop.example/?p=0"
     )

@@ -38,7 +38,7 @@ class Agreement(NamedTuple):
     counted in ``lost``."""
     agreeing: int = 0
     """Those many URLs."""
-    trials: int = 0
+    unbiased: int = 0
     """Those of the many of which, one by one, the others would be many without it.
 
     With the ``moved`` they tell without bias how often a capture differs: what one shows has no

@@ -21,7 +21,7 @@ EVIDENCE = re.compile(
     rf"(?:{_NUMBER} of {_NUMBER} (?:page|audit)s? |{_NUMBER} URLs? show|another page in |"
     r"in force during ).*"
 )
-"""What :func:`evidence_of` returns; an entry beside which a file says so is one that was learned,
+"""What :func:`evidence_line` returns; an entry beside which a file says so is one that was learned,
 and that nobody has edited."""
 
 HEADER = re.compile(rf"{_NUMBER} rules? for {_NUMBER} domains?\b.*")
@@ -31,12 +31,12 @@ _LONGEST = 160
 _IN_FORCE = "in force during the crawl and not audited"
 
 
-def evidence_of(rule: LearnedRule) -> str:
+def evidence_line(rule: LearnedRule) -> str:
     """Return what speaks for *rule*, or against it, in one line, with an example.
 
     >>> from scrapy_urlcanon.learn import Evidence, LearnedRule
     >>> found = Evidence(pages=12, merges=1030, examples=(("http://a.example/?sid=1", "..."),))
-    >>> print(evidence_of(LearnedRule("", "", "drop_params", ["sid"], "rewrite", found)))
+    >>> print(evidence_line(LearnedRule("", "", "drop_params", ["sid"], "rewrite", found)))
     12 of 12 pages the same, 1,030 requests saved: http://a.example/?sid=***
     """
     evidence = rule.evidence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import why_unreadable, write_atomically
-from scrapy_urlcanon.learn.results.evidence_text import HEADER, evidence_of, figures_of
+from scrapy_urlcanon.learn.results.evidence_text import HEADER, evidence_line, figures_of
 from scrapy_urlcanon.learn.results.in_force import WHOLE, effective, rules_in_force, subject_of
 from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.results.toml_text import Line, is_learned, learned_lines, tables
@@ -298,7 +298,7 @@ class _Changes:
 
 
 def _line(rule: LearnedRule, word: str = "") -> Line:
-    return Line(rule.pattern, rule.option, rule.setting, word + evidence_of(rule))
+    return Line(rule.pattern, rule.option, rule.setting, word + evidence_line(rule))
 
 
 def _lines(rules: Mapping[str, Mapping[str, Any]]) -> dict[_Place, Line]:

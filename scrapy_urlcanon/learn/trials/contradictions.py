@@ -84,7 +84,7 @@ def count_content(merges: Merges, changes: Collection[Location], candidate: Cand
 
 def _without_changes(agreement: Agreement) -> Agreement:
     lost = agreement.lost + len(agreement.moved)
-    return agreement._replace(lost=lost, changed=0, moved=(), agreeing=0, trials=0)
+    return agreement._replace(lost=lost, changed=0, moved=(), agreeing=0, unbiased=0)
 
 
 def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:

@@ -173,13 +173,13 @@ class Trial:
         """Add merges to a tally, one by one; yield those that may be shown for it."""
         folds = self.groups.site.folds
         for merge in merges:
-            lost, changed, unclear, moved, agreeing, trials, _ = merge.agreement
+            lost, changed, unclear, moved, agreeing, unbiased, _ = merge.agreement
             tally.lost += lost
             tally.changed += changed
             tally.unclear += unclear
             tally.moved += len(moved)
             tally.agreeing += agreeing
-            tally.trials += trials
+            tally.unbiased += unbiased
             tally.merges += len(merge.sources) - 1 - lost
             for page in merge.pages:
                 if self._counts[folds[page]]:
