@@ -23,7 +23,6 @@ from scrapy_urlcanon.learn.classes.coverage import (
     may_have_changed,
 )
 from scrapy_urlcanon.learn.classes.displaced import shown_in_place
-from scrapy_urlcanon.learn.classes.elsewhere import PageUrls
 from scrapy_urlcanon.learn.classes.look import (
     DECLARES_UNSEEN,
     HAS_CHANGED,
@@ -31,15 +30,14 @@ from scrapy_urlcanon.learn.classes.look import (
     IS_CUT_OFF,
     IS_ELSEWHERE,
     Look,
+    PagesOfClasses,
 )
-from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.classes.parts_seen import PartsSeen
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
 from scrapy_urlcanon.learn.classes.sections import said, sections_of
 from scrapy_urlcanon.learn.classes.shares_seen import SharesSeen
 from scrapy_urlcanon.learn.rates import USUAL
-from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.thresholds import worth
 
 if TYPE_CHECKING:
@@ -132,34 +130,11 @@ class _Skips:
 
         :param is_led_last: whether those that rewrites lead to come behind the others.
         """
-        site = groups.site
-        self._prior = prior
         self._groups, self._thresholds, self._form = groups, thresholds, form
-        relations = site.declared, site.redirects
-        # Variants declare the same.
-        forms = {to: form(to) for to in {to for relation in relations for to in relation.values()}}
-        declared = {
-            site.locations[row]: forms[target]
-            for relation in relations
-            for row, target in relation.items()
-        }
-        self._declared = {source: to for source, to in declared.items() if source != to}
-        self._redirects = {
-            form(site.locations[row]): forms[to] for row, to in site.redirects.items()
-        }
-        self._canonical = {site.locations[row] for row in site.canonical}
-        likely = {location for page in groups.duplicates() for location in groups.forms(page)}
-        likely = {url for url in likely | self._declared.keys() if url in groups.pages}
-        classes = classes_of(likely, groups)
-        self._by_page: dict[int, list[Location]] = {
-            page: [] for found in classes for page in found.pages
-        }
-        for location, pages in groups.pages.items() if classes else ():
-            if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
-                self._by_page[pages].append(location)
-        self._skipped: set[Location] = set()
-        made = self._made if is_led_last else set()
-        classes = [*classes, *sections_of(classes, self._others)]
+        self._prior = prior
+        self._pages = pages = PagesOfClasses(groups, form)
+        made = pages.made if is_led_last else set()
+        classes = [*pages.classes, *sections_of(pages.classes, pages.others_of)]
         self._classes = sorted(classes, key=lambda found: found.order(made))
         self._is_reordered = self._classes != sorted(classes, key=lambda found: found.order(set()))
         self._unsure: set[Location] = set()
@@ -189,26 +164,10 @@ class _Skips:
         links = self._groups.site.links
         return Reach(links, self._groups, self._form) if links else None
 
-    def _is_seen(self, location: Location) -> bool:
-        return location not in self._groups.promised
-
-    def _shown(self, location: Location) -> tuple[int, ...] | int:
-        pages = self._groups.pages.get(location)
-        return NO_EVIDENCE if pages is None else pages
-
-    def _shows_another(self, location: Location, page: int) -> bool:
-        """Tell whether it is known that a URL shows another page, and not that one too."""
-        shown = self._shown(location)
-        return shown != NO_EVIDENCE and (isinstance(shown, int) or page not in shown)
-
-    def _is_once(self, pages: tuple[int, ...] | int) -> bool:
-        """Tell whether a page was seen under one URL only, as one is that has changed."""
-        return isinstance(pages, int) and self._groups.site.sizes[pages] == 1
-
     @property
     def left(self) -> int:
         """How many URLs are in no class that was accepted."""
-        return len(self._groups.pages) - len(self._skipped)
+        return len(self._groups.pages) - len(self._pages.skipped)
 
     @property
     def is_unsure(self) -> bool:
@@ -220,70 +179,31 @@ class _Skips:
         for found in self._classes:
             known = worth(self._prior(SKIP, [found.template])) if self._prior else 0
             least = 1 if known > 0 else _MIN_MEMBERS
-            if len(found.members) < least or found.members <= self._skipped:
+            if len(found.members) < least or found.members <= self._pages.skipped:
                 continue
             if known <= 0 and found.is_of_one_date:
                 continue
             evidence = self._judge(found, known)
             if evidence is not None:
                 domain = self._groups.site.domain
-                rules = [*said(found, evidence, self._look, domain, self._thresholds)]
-                self._skipped |= found.members
+                rules = [*said(found, evidence, self._pages.look_at, domain, self._thresholds)]
+                self._pages.skipped |= found.members
                 self._missing = None
                 yield from rules
 
     def refused(self) -> Iterator[LearnedRule]:
         """Yield what failed by little, as it is beside all that was accepted before and since."""
         domain = self._groups.site.domain
-        return proposed(self._refused, self._skipped, self._look, domain, self._thresholds)
-
-    def _others(self, found: SkipClass) -> Iterator[tuple[int, list[Location]]]:
-        """Yield each page of a class, with the other URLs under which it is found."""
-        inside = found.members | self._skipped
-        for page, showing in found.pages.items():
-            of_page = PageUrls([*showing, *self._led(page, found)])
-            yield (
-                page,
-                [
-                    other
-                    for other in self._by_page[page]
-                    if other not in inside
-                    # What redirects to what is skipped shows nothing, once that is skipped.
-                    and self._redirects.get(other) not in inside
-                    and of_page.has_better(other)
-                ],
-            )
-
-    def _look(self, found: SkipClass) -> Look:
-        look = Look()
-        inside = found.members | self._skipped
-        for page, others in self._others(found):
-            showing = found.pages[page]
-            look.others[page] = len(others)
-            if others:
-                look.examples.append((showing[0].url, min(others).url))
-            for member in showing:
-                target = self._declared.get(member)
-                if target is None or target in inside:
-                    look.own += not others and member in self._canonical
-                elif target in others:
-                    look.seen.add(page)
-                elif self._is_seen(target) and self._shows_another(target, page):
-                    if self._is_once(page) and self._is_once(self._shown(target)):
-                        look.changed.add(page)
-                    else:
-                        look.contradicted += 1
-                else:
-                    look.claimed.add(page)
-        look.claimed -= look.seen
-        return look
+        return proposed(
+            self._refused, self._pages.skipped, self._pages.look_at, domain, self._thresholds
+        )
 
     def _judge(self, found: SkipClass, known: int = 0) -> Evidence | None:
         """Return the evidence for a class if it is enough.
 
         :param known: how many pages prior knowledge is worth.
         """
-        look = self._look(found)
+        look = self._pages.look_at(found)
         pages = sum(1 for page in found.telling if look.others[page])
         alone = {page for page, count in look.others.items() if not count}
         alone -= look.claimed | look.changed
@@ -297,10 +217,12 @@ class _Skips:
         if pages <= against.total() or known >= _KNOWN or self._is_chance(found, look):
             against[IS_ELSEWHERE] = self._displaced(found, look)
             # A page that declares where it is led from is found there: that is no chance.
-            alone = {p for p in alone if not self._canonical.isdisjoint(self._led(p, found))}
+            alone = {
+                p for p in alone if not self._pages.canonical.isdisjoint(self._pages.led(p, found))
+            }
         against[IS_ALONE] = len(alone)
         lost = against.total()
-        hidden = sum(1 for page in alone if self._led(page, found))
+        hidden = sum(1 for page in alone if self._pages.led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
         if (
             0 < hidden < pages
@@ -308,7 +230,9 @@ class _Skips:
             and self._thresholds.accept_alias(pages, lost - hidden)
         ):
             self.led[found.key] = {
-                url: page not in alone for page in found.pages for url in self._led(page, found)
+                url: page not in alone
+                for page in found.pages
+                for url in self._pages.led(page, found)
             }
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             if look.is_unsure and self._thresholds.accept_alias(pages, lost - len(alone)):
@@ -330,14 +254,6 @@ class _Skips:
         ):
             self._refused.append(Refused(found, look, against))
 
-    def _led(self, page: int, found: SkipClass) -> list[Location]:
-        """Return the URLs of a page that are of another shape, and are led into a class."""
-        return [
-            url
-            for url in self._urls[page]
-            if url not in found.members and self._form(url) in found.members
-        ]
-
     def _cut_off(self, found: SkipClass, look: Look) -> int:
         """Return how many pages are found elsewhere, but only by what a class would skip.
 
@@ -348,8 +264,8 @@ class _Skips:
         if self._reach is None:
             return 0
         if self._missing is None:
-            self._missing = self._reach.missing(self._skipped)
-        missing = self._reach.missing(found.members | self._skipped) - self._missing
+            self._missing = self._reach.missing(self._pages.skipped)
+        missing = self._reach.missing(found.members | self._pages.skipped) - self._missing
         cut = sum(1 for page in missing if look.others.get(page, 1))
         pages = [page for page in found.telling if look.others[page]]
         is_led_to = 2 * len(missing.intersection(pages)) > len(pages)
@@ -398,7 +314,7 @@ class _Skips:
             1.0 - self._thresholds.confidence
         ):
             return True
-        if found.is_place_of(self._made):
+        if found.is_place_of(self._pages.made):
             return False
         return self._is_missed(found, look)
 
@@ -407,7 +323,7 @@ class _Skips:
         if len(found.pages) < MIN_URLS:
             return False
         declared = Share(len(look.seen), len(look.seen | look.claimed))
-        outside = self._urls_outside(found)
+        outside = self._pages.outside(found, self._unsure)
         known = largest([*self._shares, declared, *self._shares_seen.without(found)])
         of_parts = largest(self._parts_seen.at(outside.values()))
         share = confirmed(known, of_parts)
@@ -441,7 +357,9 @@ class _Skips:
         untold = look.others.keys() - look.told
         if all(look.others[page] for page in untold):
             return 0
-        pages = [(found.pages[page], others) for page, others in self._others(found) if others]
+        pages = [
+            (found.pages[page], others) for page, others in self._pages.others_of(found) if others
+        ]
         beside = (one for one in self._classes if one is not found)
         shown = shown_in_place(pages, beside, self._groups)
         alone = elsewhere = 0
@@ -451,43 +369,3 @@ class _Skips:
                 alone += not look.others[page]
                 elsewhere += look.others[page] > 0
         return alone if alone > _MAX_CLAIMED * elsewhere else 0
-
-    def _urls_outside(self, found: SkipClass) -> dict[int, list[Location]]:
-        """Return of each page of a class the URLs outside it that were seen, before any rule.
-
-        Those of classes of which too little is known are as little a place to look as those that
-        are skipped: links to posts may be all that leads to a part of a topic.
-        """
-        inside = found.members | self._skipped | self._unsure
-        outside = {}
-        for page, showing in found.pages.items():
-            of_page = PageUrls([*showing, *self._led(page, found)])
-            outside[page] = [
-                url
-                for url in self._urls[page]
-                if (form := self._form(url)) not in inside and of_page.has_better(form)
-            ]
-        return outside
-
-    @cached_property
-    def _urls(self) -> dict[int, list[Location]]:
-        """The URLs of each page, before any rule."""
-        urls: dict[int, list[Location]] = {page: [] for page in self._by_page}
-        for location, page in zip(
-            self._groups.site.locations, self._groups.site.pages, strict=True
-        ):
-            if page in urls:
-                urls[page].append(location)
-        return urls
-
-    @cached_property
-    def _made(self) -> set[Location]:
-        """What rewrites make of URLs of these pages that say it in another way."""
-        urls = (url for of_page in self._urls.values() for url in of_page)
-        forms = ((url, self._form(url)) for url in urls if url not in self._groups.pages)
-        return {
-            form
-            for url, form in forms
-            # Not what is left where parameters go: that says nothing of which is the better place.
-            if url.place != form.place or not {*form.params} <= {*url.params}
-        }
