@@ -85,7 +85,6 @@ class PageRequests:
         self._settings = settings
         self._stats = stats
         self._is_whole = is_whole
-        self._changes_urls = settings.changes_urls
         self._lives = make_lives(
             self._fetch,
             max_pages=settings.remembered_pages,
@@ -193,7 +192,7 @@ class PageRequests:
         is_rewritten = mark is not None and mark["url"] == request.url
         is_recorded = not is_unrecorded(request) or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
-        if mark and is_rewritten and self._settings.rescue:
+        if is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
             original = original_of(request)
             self._lives.dropped(page, callback, as_sent(original.url), original)
@@ -216,13 +215,7 @@ class PageRequests:
             self._scraped[request] = None
 
     def delivered(self, response: Response) -> None:
-        """Note that a callback gets *response*.
-
-        It has had the page if there is anything in it that was downloaded. What is no success, and
-        the spider says that it handles, or was cut short, or sends browsers on, another URL of the
-        page may not have; and an outage, or a redirect to no other page, which it may follow
-        itself, is nothing of it yet.
-        """
+        """Note that a callback gets *response*: it has had the pages of which that is content."""
         request = response.request
         if request is not None and mark_of(request, AUDIT):
             # What the spider makes of its meta, for the same URL perhaps, is no audit.
@@ -231,29 +224,10 @@ class PageRequests:
             return
         if request is None or not is_for_the_spider(request):
             return
-        is_page = is_success(response)
-        is_empty = is_page and not response.body and request.method != "HEAD"
-        # An error of a URL that no page linked says nothing of those that are.
-        is_failure = is_error(response) and mark_of(request, REWRITTEN)
-        is_nothing = is_empty or is_failure or response.status in self._outages
-        if is_nothing or is_made_up(request, response):
+        pages = self._pages_in(response, request)
+        if pages is None:
             return
         callback = self._callback(request)
-        pages = self._pages_of(request)
-        named = response.url != request.url and self._fingerprints.page(request, response.url)
-        if named and self._lives.state(named, callback) is State.EXPECTED:
-            # A middleware had another server asked for it, as the APIs of those that sell pages.
-            pages.setdefault(named, True)
-        is_redirect = not is_page and not is_error(response)
-        if is_redirect:
-            url = location_of(response)
-            if not url or self._fingerprints.page(request, url) in {None, *pages}:
-                return
-        is_whole = is_page and not is_cut_short(response)
-        if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
-            # Of what was cut short another URL may bring all.
-            pages = dict.fromkeys(pages, False)
-            self._no_successes.add(request)
         self._set_least_depth(request, pages, callback)
         urls = (request.url, *sources_of(request))
         self._withdraw(request, urls, callback)
@@ -262,6 +236,36 @@ class PageRequests:
         self._scraped[request] = tuple(new)
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
+
+    def _pages_in(self, response: Response, request: Request) -> dict[bytes, bool] | None:
+        """Return the pages of which *response* is content, as :meth:`_bring` takes them.
+
+        What is no success, and the spider says that it handles, or was cut short, or sends browsers
+        on, another URL of the page may not have. An outage, or a redirect to no other page, which
+        the spider may follow itself, is nothing of it yet, and so is what nobody downloaded: None.
+        """
+        is_page = is_success(response)
+        is_empty = is_page and not response.body and request.method != "HEAD"
+        # An error of a URL that no page linked says nothing of those that are.
+        is_failure = is_error(response) and mark_of(request, REWRITTEN)
+        is_nothing = is_empty or is_failure or response.status in self._outages
+        if is_nothing or is_made_up(request, response):
+            return None
+        pages = self._pages_of(request)
+        named = response.url != request.url and self._fingerprints.page(request, response.url)
+        if named and self._lives.state(named, self._callback(request)) is State.EXPECTED:
+            # A middleware had another server asked for it, as the APIs of those that sell pages.
+            pages.setdefault(named, True)
+        if not is_page and not is_error(response):
+            url = location_of(response)
+            if not url or self._fingerprints.page(request, url) in {None, *pages}:
+                return None
+        is_whole = is_page and not is_cut_short(response)
+        if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
+            # Of what was cut short another URL may bring all.
+            self._no_successes.add(request)
+            return dict.fromkeys(pages, False)
+        return pages
 
     def asked_again(self, request: Request, response: Response) -> None:
         """Note that a callback which is at work on *response* asks for its page by *request* too.
@@ -299,7 +303,7 @@ class PageRequests:
             return
         variant = original_of(request)
         # What took the place of another URL would not make the very same one a duplicate.
-        if variant is not request or not drop.asks_the_same or self._changes_urls:
+        if variant is not request or not drop.asks_the_same or self._settings.changes_urls:
             self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         sources = self.redirected_to(request).items()
