@@ -14,6 +14,7 @@ from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
+from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.own_requests import (
     MARK_KEY,
     REWRITTEN,
@@ -43,6 +44,7 @@ _TOP_ENTRIES = 100
 _DROPS_PER_WRITE = 100
 _COUNTED = 100_000
 """Of more domains, or entries, those with the most drops go on being counted apart."""
+_OF_SCRAPY = 1_000
 _REMEMBERED_VARIANTS = 200_000
 """Of so many variants it is known that they were counted, and at least of half of these."""
 
@@ -92,8 +94,8 @@ class Drop(NamedTuple):
 
     @property
     def asks_the_same(self) -> bool:
-        """Whether the site was asked for the very same before: a fragment is not sent."""
-        return self.request.url.partition("#")[0] == self.first.partition("#")[0]
+        """Whether the site was asked for the very same before."""
+        return as_sent(self.request.url) == as_sent(self.first)
 
 
 class DroppedDuplicates:
@@ -152,6 +154,7 @@ class DroppedDuplicates:
         self._replaced: BoundedMapping[int, bool] = BoundedMapping(_REMEMBERED_VARIANTS)
         # Variants come in groups: the first of a group is looked up again and again.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
+        self._of_scrapy = lru_cache(_OF_SCRAPY)(canonicalize_url)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def request_dropped(self, request: Request) -> None:
@@ -182,7 +185,7 @@ class DroppedDuplicates:
 
         Scrapy alone would have fetched that one.
         """
-        key = hash(canonicalize_url(url))
+        key = hash(self._of_scrapy(url))
         again = key in self._replaced
         self._replaced[key] = True
         return again
@@ -214,8 +217,8 @@ class DroppedDuplicates:
             self._variants += 1
             self._rules.update(drop.rules)
             self._entries.update(name_in_stats(str(entry)) for entry in drop.entries if entry.entry)
-            of_scrapy = canonicalize_url(drop.request.url)
-            if of_scrapy != canonicalize_url(drop.first) and not _is_linked_again(drop.request):
+            of_scrapy = self._of_scrapy(drop.request.url)
+            if of_scrapy != self._of_scrapy(drop.first) and not _is_linked_again(drop.request):
                 self._count_kept_by_scrapy(drop.request, of_scrapy)
         self._count_on(drop.domain)
 

@@ -358,8 +358,7 @@ def _may_be_fetched(drop: Drop) -> bool:
     """Tell whether *drop* is due to a rule, and fetching it is harmless and tells something."""
     request = drop.request
     return (
-        not drop.is_exact
-        and bool(drop.entries)
+        bool(drop.entries)
         # What is found of a URL is no word on what else is sent to it.
         and asks_by_url(request)
         # The options are its own: no rule of the configuration is to blame.
@@ -367,7 +366,7 @@ def _may_be_fetched(drop: Drop) -> bool:
         # To fetch it may do more than to fetch it.
         and ACTING_META.isdisjoint(request.meta)
         # The server never sees the fragment.
-        and request.url.partition("#")[0] != drop.first.partition("#")[0]
+        and not drop.asks_the_same
         and not mark_of(request, AUDIT)
         and not mark_of(request, RESCUE)
     )

@@ -80,11 +80,11 @@ class _FailuresApart:
             if response is None:
                 return None
             # In older caches there are failures under the fingerprints of pages.
-            is_shared = _is_success(response) and not self._is_instead(request)
+            is_shared = _is_whole_page(response) and not self._is_instead(request)
             if not is_shared and response.url != request.url:
                 return None
             self._note(request)
-        elif _is_success(response):
+        elif _is_whole_page(response):
             # Why else is it stored for its URL alone? Scrapy stores no flags.
             response.flags.append(CUT_SHORT)
         return response
@@ -93,7 +93,7 @@ class _FailuresApart:
         """Store *response* for the page of *request*, or for its URL alone, if a site sent it."""
         if is_made_up(request, response):
             return
-        if _is_success(response):
+        if _is_whole_page(response):
             self._note(request)
             key = request
         else:
@@ -119,7 +119,7 @@ class _FailuresApart:
         self._on_its_way.pop(self._fingerprinter.fingerprint(request))
 
 
-def _is_success(response: Response) -> bool:
+def _is_whole_page(response: Response) -> bool:
     """Tell whether *response* is all of a page, and neither empty nor a redirect in its head."""
     start = response.body[:_HEAD].lower()
     is_page = is_success(response) and bool(start) and b"refresh" not in start
