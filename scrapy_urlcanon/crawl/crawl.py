@@ -167,8 +167,9 @@ class Crawl:
         recovers = self._is_job and settings.job_journal
         if recovers:
             from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.recovery.last_run import can_be_taken_up  # noqa: PLC0415
 
-            recovers = JobRecovery.is_possible(crawler.settings)
+            recovers = can_be_taken_up(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
         is_whole = is_local(crawler.settings)

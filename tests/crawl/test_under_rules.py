@@ -25,7 +25,7 @@ def rewritten(records, drop_params):
             records,
             b"digest",
             SimpleNamespace(fingerprint=fingerprint, page=fingerprint),
-            lambda record: Request(**record.request) if record.request else None,
+            lambda data: Request(**data),
             lambda request: request.url.encode(),
         )
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,18 +14,16 @@ from scrapy.http import Response
 from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import OF_ANOTHER_URL, is_retry, is_unfiltered
+from scrapy_urlcanon.crawl.own_requests import is_retry, is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.job_files import has_begun, was_killed_since
 from scrapy_urlcanon.crawl.recovery.job_queue import JobQueue
 from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind, Record
+from scrapy_urlcanon.crawl.recovery.last_run import LastRun
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
-from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
-from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests, data_of
+from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests, data_of, identity_of
 from scrapy_urlcanon.crawl.seen import (
     FILTER_KEYS,
-    is_local,
     record_as_seen,
     scheduler_of,
     told_of_repeated,
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
@@ -50,19 +46,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
-
-# What is put there while a request is on its way.
-_ADDED_TO_META = OF_ANOTHER_URL | {
-    "_auth_proxy",
-    "_dont_cache",
-    "_scheme_proxy",
-    "cache_timestamp",
-    "cached_response",
-    "download_latency",
-    "download_slot",
-    "download_timeout",
-    "proxy",
-}
 
 
 class JobRecovery:
@@ -102,11 +85,8 @@ class JobRecovery:
         self._unwritten = unwritten
         self._rules = rules
         self._merged = merged
-        self._directory = Path(crawler.settings["JOBDIR"])
-        self._journal = Journal(self._directory / FILE)
-        # The digest of the rules that its fingerprints are of; none before its first run.
-        self._rules_before = b""
-        self._begun_before: set[bytes] = set()
+        directory = Path(crawler.settings["JOBDIR"])
+        self._journal = Journal(directory / FILE)
         self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
         self._outputs_of_responses: WeakKeyDictionary[Response, SpiderOutput] = WeakKeyDictionary()
         # As the requests came from the scheduler: other middlewares add to their meta.
@@ -114,18 +94,24 @@ class JobRecovery:
         self._replayed: Request | None = None
         self._written = WrittenRequests()
         self._is_resumed = False
-        self._queue = JobQueue(self._directory, unwritten)
-        self._was_killed = self._read()
-        self._is_queue_lost = self._was_killed or self._queue.is_damaged()
-        self.is_made_anew = (
-            self._become_of_rules() or self._is_queue_lost or rules.is_seen_elsewhere
+        self._request_of = partial(request_from_dict, spider=crawler.spider)
+        self._identity = partial(identity_of, spider=crawler.spider)
+        self._queue = JobQueue(directory, unwritten)
+        self._last_run = LastRun(
+            self._journal,
+            self._queue,
+            fingerprints,
+            rules,
+            unwritten,
+            request_of=self._request_of,
+            identity_of=self._identity,
         )
-        """Whether what the last run had not done is scheduled again: it did not end in order, or
-        its rules, or its seen-set, were others."""
+        self.is_made_anew = self._last_run.is_lost
+        """Whether what the last run had not done is scheduled again."""
         if self.is_made_anew:
             # The scheduler reads them before the spider is opened.
             self._queue.discard()
-            for path in (self._directory / SCRAPY_FILE, *files_in(self._directory)):
+            for path in (directory / SCRAPY_FILE, *files_in(directory)):
                 path.unlink(missing_ok=True)
         self._replay: Replay | None = None
         self.parts: PartsOfPages | None = None
@@ -135,37 +121,6 @@ class JobRecovery:
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_ended, signal)
-
-    @staticmethod
-    def is_possible(settings: BaseSettings) -> bool:
-        """Tell whether it is Scrapy's own scheduler that is to be restored.
-
-        One that stores elsewhere, as that of scrapy-redis, outlives a kill by itself. And of a
-        job that began without a journal, or with one that cannot be read, it is not written down
-        what was scheduled.
-        """
-        if not is_local(settings):
-            return False
-        directory = Path(settings["JOBDIR"])
-        path = directory / FILE
-        if not path.exists():
-            is_begun = has_begun(directory)
-            if is_begun:
-                logger.warning(
-                    "%(path)s is not there, and the job has begun: without the plugin or its "
-                    "journal, or the file was removed. The job goes on without one. If its last "
-                    "run was killed, pages may be missing: begin a new job.",
-                    {"path": path},
-                )
-            return not is_begun
-        problem = Journal.problem_of(path)
-        if problem:
-            logger.error(
-                "%(path)s is no journal that this version can read: %(problem)s. The job goes on "
-                "without one. If its last run was killed, pages may be missing: begin a new job.",
-                {"path": path, "problem": problem},
-            )
-        return not problem
 
     def resume(self) -> None:
         """Record what the last run had done, once the scheduler is open."""
@@ -228,8 +183,9 @@ class JobRecovery:
     def begin(self, request: Request) -> None:
         """Write down that *request* is sent, and count it if one before it was."""
         fingerprint = self._fingerprints.fingerprint(request)
-        if fingerprint in self._begun_before and "retry_times" not in request.meta:
-            self._begun_before.remove(fingerprint)
+        begun_before = self._last_run.begun
+        if fingerprint in begun_before and "retry_times" not in request.meta:
+            begun_before.remove(fingerprint)
             self._stats.inc(Stat.JOB_FETCHED_TWICE)
         if is_unfiltered(request):
             self._identities[request] = self._identity(request)
@@ -258,7 +214,7 @@ class JobRecovery:
         for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source and source != fingerprint:
-                identity = self._identity(request, url) if is_unfiltered(request) else b""
+                identity = self._identity(request, url=url) if is_unfiltered(request) else b""
                 of_source = Kind.LED if fetched and not sources[source] else kind
                 self._add(Record(of_source, source, b"", callback, identity))
 
@@ -300,88 +256,7 @@ class JobRecovery:
         consequence = "The crawl goes on. If it is killed, more is fetched again."
         self._unwritten.note(self._journal.path, error, consequence)
 
-    def _identity(self, request: Request, url: str | None = None) -> bytes:
-        """Return what *request* and its retries have in common.
-
-        :param url: another URL than that of *request*, which redirected to it.
-        """
-        meta = {key: value for key, value in request.meta.items() if key not in _ADDED_TO_META}
-        callback = callback_of(request, self._crawler.spider)
-        text = repr(
-            (url or request.url, callback, request.cb_kwargs, sorted(meta.items(), key=repr))
-        )
-        return blake2b(text.encode(errors="replace"), digest_size=8).digest()
-
     # What is read.
-
-    def _read(self) -> bool:
-        """Tell whether the last run was killed, and note what it had begun."""
-        journal = self._journal
-        journal.scan(self._note)
-        if not journal.path.exists() or (journal.last_kind is Kind.CLOSED and not journal.problem):
-            self._begun_before.clear()
-            return was_killed_since(journal.path)
-        self._find_end()
-        return True
-
-    def _find_end(self) -> None:
-        """Find out up to where the journal can be used."""
-        journal = self._journal
-        if not journal.problem:
-            journal.scan(self._check_of_requests())
-        if journal.problem:
-            logger.warning(
-                "%(path)s can only be read up to a damaged record: %(problem)s. What came after it "
-                "is done again.",
-                {"path": journal.path, "problem": journal.problem},
-            )
-
-    def _check_of_requests(self) -> Callable[[Record], None]:
-        """Return what raises where a record's request cannot be made again.
-
-        Where a callback is gone, what yields the request is done again.
-        """
-        known: set[tuple[object, object]] = set()
-
-        def check(record: Record) -> None:
-            data = record.request
-            if data is None:
-                return
-            functions = data.get("callback"), data.get("errback")
-            if functions not in known or "_class" in data:
-                self._request_of(data)
-                known.add(functions)
-
-        return check
-
-    def _become_of_rules(self) -> bool:
-        """Give the journal the fingerprints of the rules of now; tell whether they are others."""
-        journal, before = self._journal, self._rules_before
-        has_changed = before != self._rules.digest if before else self._rules.has_changed
-        if journal.last_kind is None or not has_changed:
-            return False
-        if not journal.problem:
-            self._find_end()
-        try:
-            journal.replace(
-                under_rules(
-                    journal, self._rules.digest, self._fingerprints, self._request, self._identity
-                )
-            )
-        except OSError as error:
-            self._unwritten.note(journal.path, error, "Pages may be taken for seen.")
-            return False
-        self._begun_before.clear()
-        journal.scan(self._note)
-        if not self._is_queue_lost:
-            self._begun_before.clear()
-        return True
-
-    def _note(self, entry: Record) -> None:
-        if entry.kind is Kind.BEGUN:
-            self._begun_before.add(entry.fingerprint)
-        elif entry.kind is Kind.OPENED:
-            self._rules_before = entry.fingerprint
 
     def _settle(self) -> None:
         """Restore the outcomes of earlier runs, and which URL of each page came first."""
@@ -411,7 +286,7 @@ class JobRecovery:
             "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
             {
                 "what": "job in JOBDIR was killed"
-                if self._was_killed
+                if self._last_run.was_killed
                 else "queue of the job in JOBDIR is made anew",
                 "done": replay.done,
                 "again": len(again),
@@ -421,24 +296,22 @@ class JobRecovery:
 
     def _restore_waiting(self) -> None:
         """Have the variants wait that waited when the last run ended."""
-        waiting: list[Record] = []
+        waiting: list[tuple[Kind, dict[str, Any]]] = []
         for entry in self._journal:
             if entry.kind is Kind.OPENED:
                 waiting.clear()
-            elif entry.kind in {Kind.WAITING, Kind.MERGED}:
-                waiting.append(entry)
-        for entry in waiting:
+            elif entry.kind in {Kind.WAITING, Kind.MERGED} and entry.request:
+                waiting.append((entry.kind, entry.request))
+        for kind, data in waiting:
             try:
-                request = self._request(entry)
+                request = self._request_of(data)
             except Exception:
                 logger.exception(
                     "A request that waited for another one cannot be made again",
                     extra={"spider": self._crawler.spider},
                 )
                 continue
-            if request is None:
-                continue
-            if entry.kind is Kind.MERGED:
+            if kind is Kind.MERGED:
                 # It is dropped again, and all hear of it that heard in the last run.
                 self._schedule_again(request)
             elif not (self.parts and self.parts.restore(request)):
@@ -449,13 +322,3 @@ class JobRecovery:
         self._replayed = request
         self._crawler.engine.crawl(request)
         self._replayed = None
-
-    def _request(self, entry: Record) -> Request | None:
-        """Return the request of *entry*, if it has one.
-
-        :raises Exception: if it cannot be made any more.
-        """
-        return None if entry.request is None else self._request_of(entry.request)
-
-    def _request_of(self, data: dict[str, Any]) -> Request:
-        return request_from_dict(data, spider=self._crawler.spider)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Kind, Record
@@ -19,7 +19,7 @@ def under_rules(
     records: Iterable[Record],
     digest: bytes,
     fingerprints: PageFingerprints,
-    request_of: Callable[[Record], Request | None],
+    request_of: Callable[[dict[str, Any]], Request],
     identity_of: Callable[[Request], bytes],
 ) -> Iterator[Record]:
     """Yield what *records* say of requests, with the fingerprints that they have now.
@@ -30,7 +30,7 @@ def under_rules(
 
     :param records: can be read several times.
     :param digest: that of the rules of now.
-    :param request_of: makes the request of a record.
+    :param request_of: makes the request of what a record has of it.
     :param identity_of: tells one request with ``dont_filter`` from another.
     """
     yield Record(Kind.OPENED, digest)
@@ -38,11 +38,10 @@ def under_rules(
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
     for is_done in (True, False):
         for record in records:
-            if record.kind is not Kind.SCHEDULED or (record.fingerprint in ended) is not is_done:
+            data = record.request if record.kind is Kind.SCHEDULED else None
+            if data is None or (record.fingerprint in ended) is not is_done:
                 continue
-            request = request_of(record)
-            if request is None:
-                continue
+            request = request_of(data)
             fingerprint = fingerprints.fingerprint(request)
             page = fingerprints.page(request) or b""
             identity = identity_of(request) if is_unfiltered(request) else b""

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from scrapy_urlcanon.crawl.own_requests import asks_by_url, is_unfiltered
+from scrapy_urlcanon.crawl.own_requests import OF_ANOTHER_URL, asks_by_url, is_unfiltered
+from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 
 if TYPE_CHECKING:
     from scrapy import Spider
 
+# What is put there while a request is on its way.
+_ADDED_TO_META = OF_ANOTHER_URL | {
+    "_auth_proxy",
+    "_dont_cache",
+    "_scheme_proxy",
+    "cache_timestamp",
+    "cached_response",
+    "download_latency",
+    "download_slot",
+    "download_timeout",
+    "proxy",
+}
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 _REMEMBERED = 16_384
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
@@ -30,6 +44,17 @@ def data_of(request: Request, spider: Spider | None) -> dict[str, Any]:
         # Who knows what a subclass takes for granted.
         return data
     return {name: value for name, value in data.items() if value not in _EMPTY}
+
+
+def identity_of(request: Request, spider: Spider | None, *, url: str | None = None) -> bytes:
+    """Return what *request* and its retries have in common, and no other request has.
+
+    :param url: another URL than that of *request*, which redirected to it.
+    """
+    meta = {key: value for key, value in request.meta.items() if key not in _ADDED_TO_META}
+    callback = callback_of(request, spider)
+    text = repr((url or request.url, callback, request.cb_kwargs, sorted(meta.items(), key=repr)))
+    return blake2b(text.encode(errors="replace"), digest_size=8).digest()
 
 
 class WrittenRequests:

@@ -1,0 +1,165 @@
+"""How the last run of a job ended, and whether what it left can be gone on with."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy_urlcanon.crawl.recovery.job_files import has_begun, was_killed_since
+from scrapy_urlcanon.crawl.recovery.journal import FILE, Journal, Kind, Record
+from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
+from scrapy_urlcanon.crawl.seen import is_local
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.settings import BaseSettings
+
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.recovery.job_queue import JobQueue
+    from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+
+logger = logging.getLogger(__name__)
+
+
+class LastRun:
+    """Reads the journal of a job, and brings it under the rules of now.
+
+    :param request_of: makes the request of what a record has of it, or raises if it cannot.
+    :param identity_of: tells one request with ``dont_filter`` from another.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        queue: JobQueue,
+        fingerprints: PageFingerprints,
+        rules: JobRules,
+        unwritten: UnwrittenFiles,
+        *,
+        request_of: Callable[[dict[str, Any]], Request],
+        identity_of: Callable[[Request], bytes],
+    ) -> None:
+        self._journal = journal
+        self._fingerprints = fingerprints
+        self._rules = rules
+        self._unwritten = unwritten
+        self._request_of = request_of
+        self._identity_of = identity_of
+        # The digest of the rules that its fingerprints are of; none before its first run.
+        self._rules_before = b""
+        self.begun: set[bytes] = set()
+        """The fingerprints of what it had sent, where it is not known what came of all of it."""
+        self.was_killed = self._read()
+        self._is_queue_lost = self.was_killed or queue.is_damaged()
+        has_other_rules = self._become_of_rules()
+        self.is_lost = has_other_rules or self._is_queue_lost or rules.is_seen_elsewhere
+        """Whether what Scrapy stored is of no use: it did not end in order, or its rules, or its
+        seen-set, were others."""
+
+    def _read(self) -> bool:
+        """Tell whether the last run was killed, and note what it had begun."""
+        journal = self._journal
+        journal.scan(self._note)
+        if not journal.path.exists() or (journal.last_kind is Kind.CLOSED and not journal.problem):
+            self.begun.clear()
+            return was_killed_since(journal.path)
+        self._find_end()
+        return True
+
+    def _find_end(self) -> None:
+        """Find out up to where the journal can be used."""
+        journal = self._journal
+        if not journal.problem:
+            journal.scan(self._check_of_requests())
+        if journal.problem:
+            logger.warning(
+                "%(path)s can only be read up to a damaged record: %(problem)s. What came after it "
+                "is done again.",
+                {"path": journal.path, "problem": journal.problem},
+            )
+
+    def _check_of_requests(self) -> Callable[[Record], None]:
+        """Return what raises where a record's request cannot be made again.
+
+        Where a callback is gone, what yields the request is done again.
+        """
+        known: set[tuple[object, object]] = set()
+
+        def check(record: Record) -> None:
+            data = record.request
+            if data is None:
+                return
+            functions = data.get("callback"), data.get("errback")
+            if functions not in known or "_class" in data:
+                self._request_of(data)
+                known.add(functions)
+
+        return check
+
+    def _become_of_rules(self) -> bool:
+        """Give the journal the fingerprints of the rules of now; tell whether they are others."""
+        journal, before = self._journal, self._rules_before
+        has_changed = before != self._rules.digest if before else self._rules.has_changed
+        if journal.last_kind is None or not has_changed:
+            return False
+        if not journal.problem:
+            self._find_end()
+        try:
+            journal.replace(
+                under_rules(
+                    journal,
+                    self._rules.digest,
+                    self._fingerprints,
+                    self._request_of,
+                    self._identity_of,
+                )
+            )
+        except OSError as error:
+            self._unwritten.note(journal.path, error, "Pages may be taken for seen.")
+            return False
+        self.begun.clear()
+        journal.scan(self._note)
+        if not self._is_queue_lost:
+            self.begun.clear()
+        return True
+
+    def _note(self, entry: Record) -> None:
+        if entry.kind is Kind.BEGUN:
+            self.begun.add(entry.fingerprint)
+        elif entry.kind is Kind.OPENED:
+            self._rules_before = entry.fingerprint
+
+
+def can_be_taken_up(settings: BaseSettings) -> bool:
+    """Tell whether it is Scrapy's own scheduler that is to be restored.
+
+    One that stores elsewhere, as that of scrapy-redis, outlives a kill by itself. And of a
+    job that began without a journal, or with one that cannot be read, it is not written down
+    what was scheduled.
+    """
+    if not is_local(settings):
+        return False
+    directory = Path(settings["JOBDIR"])
+    path = directory / FILE
+    if not path.exists():
+        is_begun = has_begun(directory)
+        if is_begun:
+            logger.warning(
+                "%(path)s is not there, and the job has begun: without the plugin or its "
+                "journal, or the file was removed. The job goes on without one. If its last "
+                "run was killed, pages may be missing: begin a new job.",
+                {"path": path},
+            )
+        return not is_begun
+    problem = Journal.problem_of(path)
+    if problem:
+        logger.error(
+            "%(path)s is no journal that this version can read: %(problem)s. The job goes on "
+            "without one. If its last run was killed, pages may be missing: begin a new job.",
+            {"path": path, "problem": problem},
+        )
+    return not problem
