@@ -15,6 +15,7 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
+from scrapy_urlcanon.crawl.order.turns import Turns
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -35,31 +36,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
-_COLD: Final = 16
-"""So many requests of a site go to the shapes of URLs in turn before any is taken for its worth
-alone: of each shape too little is known."""
-_FLOOR, _LOWEST_FLOOR, _LESS = 16, 64, 4
-"""One of so many requests is taken out of turn in each of the two ways, whatever is expected: the
-first, while such ones bring as much as others; else less by that many each time, down to the
-second. With less by 16 the lists of a mail archive that lead to whole threads were found late."""
-_HIGHEST_FLOOR: Final = 4
-"""That often where what most is expected of brings next to nothing: there is nothing to lose."""
-_AS_GOOD: Final = 0.5
-"""This share of what those bring of late of which most was expected. That they bring anything is
-not enough: a crawl of pages that all say something gave an eighth of its fetches to find those with
-a tenth of what others say."""
-_OF_LATE: Final = 10
-_TRIED: Final = Turn.LEAST_TRIED
-_OUT_OF_TURN: Final = (
-    (Turn.OLDEST,),
-    (Turn.NEWEST, _TRIED, Turn.LEAST_KNOWN, _TRIED, _TRIED),
-)
-"""The turns of each way, one after the other. With the least tried alone the messages of a mail
-archive came late, which are of one shape with its many lists. With the least known as often a
-finder's filters did not end, each of which is another word, and a tracker's long pages came late.
-Without the newest it took long to find what lies deep: where the lists of a site say something too,
-as in a reference, nothing else was asked for until all of them were fetched.
-"""
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
 """The best so many of the links of a page say what it leads to."""
@@ -69,10 +45,6 @@ crawl went to lists of which nothing but that was known, that each leads to as m
 _USUAL: Final = 0.2
 """What is expected where nothing is known: what a usual page counts. With twice as much, each kind
 of which nothing was known was tried before those that were known to be usual."""
-_NEXT_TO_NOTHING: Final = _USUAL / 10
-"""Amounts below it are not compared. A calendar of pages with four new words each was fetched to
-the end of a crawl, and of what else waited, with 30 words each, less and less was tried.
-"""
 _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
 _NONE: Final = News(0, 0, 0.0)
@@ -96,66 +68,6 @@ class Taken:
     """Of the others than the best it came whatever was expected of it."""
     goes_on: bool = False
     """Whether what it was redirected to waits."""
-
-
-@define
-class _Way:
-    """A way in which requests are taken out of turn: less often while only the best bring much."""
-
-    turns: tuple[Turn, ...]
-    next: int
-    floor: int = _FLOOR
-    taken: int = 0
-
-    @property
-    def turn(self) -> Turn:
-        """Which of its turns comes next."""
-        return self.turns[self.taken % len(self.turns)]
-
-
-def _ways() -> list[_Way]:
-    distance = _FLOOR // len(_OUT_OF_TURN)
-    return [_Way(turns, _COLD + distance * n) for n, turns in enumerate(_OUT_OF_TURN)]
-
-
-@define
-class _Slot:
-    """How far a download slot is."""
-
-    taken: int = 0
-    ways: list[_Way] = field(factory=_ways)
-    best: float = 0.0
-    """What those brought of late of which most was expected."""
-
-    @property
-    def turn(self) -> Turn:
-        """Which request comes next."""
-        if self.taken < _COLD:
-            return Turn.SHAPES
-        return next((way.turn for way in self.ways if self.taken >= way.next), Turn.BEST)
-
-    def take(self, turn: Turn) -> None:
-        """Note that the next one was taken."""
-        way = self._way(turn) if self.taken >= _COLD else None
-        if way:
-            way.next = self.taken + way.floor
-            way.taken += 1
-        self.taken += 1
-
-    def came(self, turn: Turn, amount: float) -> None:
-        """Note how much one brought that was taken at this *turn*."""
-        if turn is Turn.BEST:
-            self.best += (amount - self.best) / _OF_LATE
-        elif way := self._way(turn):
-            if self.best < _NEXT_TO_NOTHING and self.taken >= _COLD + _OF_LATE:
-                way.floor = max(way.floor - _LESS, _HIGHEST_FLOOR)
-            elif amount >= _AS_GOOD * self.best:
-                way.floor = _FLOOR
-            else:
-                way.floor = min(way.floor + _LESS, _LOWEST_FLOOR)
-
-    def _way(self, turn: Turn) -> _Way | None:
-        return next((way for way in self.ways if turn in way.turns), None)
 
 
 @define(eq=False)
@@ -235,7 +147,7 @@ class Order:
             self._value = NewItems()
         elif callable(settings.order_by):
             self._value = Scaled(settings.order_by)
-        self._slots: BoundedMapping[str, _Slot] = BoundedMapping(_MAX_SLOTS)
+        self._turns: BoundedMapping[str, Turns] = BoundedMapping(_MAX_SLOTS)
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
         self._redirected: list[tuple[Request, Taken]] = []
@@ -284,8 +196,8 @@ class Order:
         """Return which one of the slot of this *name* comes next."""
         if self.is_of_no_use:
             return Turn.OLDEST
-        slot = self._slots.get(name)
-        return slot.turn if slot else Turn.OLDEST
+        turns = self._turns.get(name)
+        return turns.current if turns else Turn.OLDEST
 
     def taken(
         self, request: Request, name: str, priority: int, features: Features, turn: Turn
@@ -294,10 +206,10 @@ class Order:
 
         :param priority: that which its spider gave it.
         """
-        slot = self._slots.get(name)
-        if slot is None:
-            slot = self._slots[name] = _Slot()
-        slot.take(turn)
+        turns = self._turns.get(name)
+        if turns is None:
+            turns = self._turns[name] = Turns()
+        turns.take(turn)
         expected = self._news.expect(features.all)
         url = request.url
         # Who made it is known no more: it may have waited on a disk.
@@ -378,9 +290,8 @@ class Order:
         self._learn([page.taken, *page.hops], came / page.cost)
         self._all_new += (float(page.news.share > 0.9) - self._all_new) / 100  # noqa: PLR2004
         taken = page.taken
-        slot = self._slots.get(taken.slot)
-        if slot:
-            slot.came(taken.turn, came)
+        if turns := self._turns.get(taken.slot):
+            turns.came(taken.turn, came)
         first = page.hops[0] if page.hops else taken
         self._on_outcome(Outcome(taken, first, page.news, came, has_news))
 
@@ -475,8 +386,8 @@ class Order:
         if not hops:
             return
         self._learn(hops, 0.0)
-        if slot := self._slots.get(hops[0].slot):
-            slot.came(hops[0].turn, 0.0)
+        if turns := self._turns.get(hops[0].slot):
+            turns.came(hops[0].turn, 0.0)
         self._on_outcome(Outcome(hops[-1], hops[0]))
 
     def _hops(self, urls: Sequence[str]) -> list[Taken]:
