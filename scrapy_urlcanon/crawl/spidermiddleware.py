@@ -154,7 +154,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         # Without dont_filter the scheduler records it, and would find it seen.
         if response is None and self._records_start and request.dont_filter:
             self._record(request)
-        if response is not None and self._requests and request.dont_filter:
+        # A link to the page itself is neither: it would be dropped.
+        is_step = request.dont_filter or request.method != "GET"
+        if response is not None and self._requests and is_step:
             self._requests.asked_again(request, response)
         if response is not None and self._declared_canonicals:
             self._declared_canonicals.scheduled(request, response)

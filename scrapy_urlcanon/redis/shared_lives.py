@@ -90,6 +90,13 @@ class SharedLives(PageLives["Request"]):
         super().raised(page, callback)
         self._tell(page, callback, "r")
 
+    def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
+        """Note that *callback* asks for *page* again; tell whether it has not had it by that.
+
+        What comes of another callback's request another process may get, and is not told here.
+        """
+        return step == (page, callback) and super().asked_again(page, callback, step)
+
     def ended(self, page: bytes, callback: Hashable) -> None:
         """Note that a request of *callback* for *page* ended, and brought it nothing."""
         super().ended(page, callback)

@@ -51,6 +51,83 @@ async def test_page_that_fails_when_it_is_asked_for_again(crawl, spider, second)
     assert "/a?sid=2" in result.pages
 
 
+class Stepping(Again):
+    """Has another callback take the page, as where that has a browser show it."""
+
+    def again(self, response):
+        return response.request.replace(dont_filter=True, callback=self.shown)
+
+    def shown(self, response):
+        if "broken" in response.text:
+            raise ValueError
+        yield {"url": response.url, "text": response.text}
+
+
+class Sending(Stepping):
+    """Sends the form that it gets."""
+
+    def again(self, response):
+        return response.request.replace(method="POST", body=b"a=1")
+
+
+class SendingToShow(Stepping):
+    """Sends the form that it gets, and has another callback take what comes of it."""
+
+    def again(self, response):
+        return response.request.replace(method="POST", body=b"a=1", callback=self.shown)
+
+
+@pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
+@pytest.mark.parametrize("second", [page("gone", status=404), page("broken"), page("")])
+@deferred_f_from_coro_f
+async def test_second_step_that_fails(crawl, spider, second):
+    """The first callback has had nothing of the page, and gets its next variant."""
+    result = await crawl(in_turn(page("log in"), second), RULES, spider=spider)
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2"]
+    assert "/a?sid=2" in result.pages
+
+
+@pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
+@deferred_f_from_coro_f
+async def test_second_step_that_brings_the_page(crawl, spider):
+    """No variant of it is fetched."""
+    result = await crawl(in_turn(page("log in"), page("a")), RULES, spider=spider)
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=1"]
+
+
+@pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
+@deferred_f_from_coro_f
+async def test_second_steps_that_all_fail(crawl, spider):
+    """Each URL of the page is tried, once, and each is asked for the second step."""
+    urls = [f"/a?sid={number}" for number in range(3)]
+    pages = {"/": links(*urls), **dict.fromkeys(urls, page("log in"))}
+    asked = set()
+
+    def answer(request):
+        is_step = request.url in asked
+        asked.add(request.url)
+        return page("gone", status=404) if is_step else site(pages)(request)
+
+    result = await crawl(answer, RULES, spider=spider)
+    assert result.hits == ["/", *sorted(urls * 2)]
+
+
+class SteppingAndRaising(Stepping):
+    """Raises once it has asked for the second step."""
+
+    def parse(self, response):
+        yield from super().parse(response)
+        if "log in" in response.text:
+            raise ValueError
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_raises_after_it_asked_for_a_second_step(crawl):
+    """It has had half of the page, whatever comes of that step, and gets the next variant."""
+    result = await crawl(in_turn(page("log in"), page("a")), RULES, spider=SteppingAndRaising)
+    assert sorted(result.hits) == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2"]
+
+
 @pytest.mark.parametrize("spider", [Again, Retrying])
 @deferred_f_from_coro_f
 async def test_page_that_comes_when_it_is_asked_for_again(crawl, spider):

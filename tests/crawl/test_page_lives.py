@@ -328,6 +328,10 @@ class Lives(RuleBasedStateMachine):
     def redirect(self, page, source, callback, same):
         self.lives.redirected(page, callback, {source: same})
 
+    @rule(page=pages, callback=callbacks, step=pages, other=callbacks)
+    def ask_again(self, page, callback, step, other):
+        self.lives.asked_again(page, callback, (step, other))
+
     @rule(page=pages, callback=callbacks)
     def lead(self, page, callback):
         if self.lives.led(page, callback):

@@ -67,9 +67,9 @@ class _Waiting(Generic[R]):
         """About how many bytes the requests take."""
         self.variants: dict[Hashable, dict[str, R]] = {}
         """The dropped requests by callback and URL, in the order in which they came."""
-        self.sources: dict[tuple[bytes, Hashable], bool] = {}
-        """The pages that redirect here, each with its callback, and whether that alone says that it
-        shares the fate."""
+        self.sources: dict[tuple[bytes, Hashable, Hashable], bool] = {}
+        """The pages that lead here, each with its callback and that whose fate here it shares, and
+        whether that alone says that it does."""
 
 
 class PageLives(Generic[R]):
@@ -258,14 +258,23 @@ class PageLives(Generic[R]):
         """Note that *callback*, which got *page* for the first time, raised an exception."""
         self._move(page, callback, Event.RAISED)
 
-    def asked_again(self, page: bytes, callback: Hashable) -> bool:
-        """Note that *callback* asks for *page* again; tell whether it is at work on its content.
+    def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
+        """Note that *callback* asks for *page* again; tell whether it has not had it by that.
 
-        Then it has not had it yet: what it makes of it comes with that request, which may fail.
+        So it is if it is at work on its content: what it makes of it comes with that request, which
+        may fail.
+
+        :param step: the page and the callback of that request, which may be others: it may send a
+            form, or have another callback take what a browser makes of the page.
         """
-        is_at_work = self.state(page, callback) is State.GIVEN
+        is_other = step != (page, callback)
+        is_had = is_other and self.state(*step) in {State.HAD, State.ELSEWHERE}
+        if is_had or self.state(page, callback) is not State.GIVEN:
+            return False
         self._move(page, callback, Event.AGAIN)
-        return is_at_work
+        if is_other:
+            self._waiting_for(step[0]).sources[page, callback, step[1]] = True
+        return True
 
     def ended(self, page: bytes, callback: Hashable) -> None:
         """Note that a request of *callback* for *page* ended, and brought it nothing."""
@@ -296,7 +305,7 @@ class PageLives(Generic[R]):
             if source == page or (state in BRINGS_NOTHING and self._is_recorded(page)):
                 self.ended(source, callback)
             elif state is State.GIVEN or state not in CONTENT:
-                self._waiting_for(page).sources[source, callback] = is_same
+                self._waiting_for(page).sources[source, callback, callback] = is_same
             elif (self.got if is_same else self.led)(source, callback):
                 self.confirmed(source, callback)
 
@@ -323,14 +332,14 @@ class PageLives(Generic[R]):
     def _move(self, page: bytes, callback: Hashable, event: Event) -> None:
         """Move the state of a page for a callback, and then those of what redirects there."""
         moves = deque([(page, callback, event)])
-        first = page
+        first = page, callback
         while moves:
             page, callback, event = moves.popleft()
             is_at_work = self.state(page, callback) is State.GIVEN
             self._set(page, callback, event)
             if page in self._waiting:
                 moves += self._settle(page, callback, event)
-            if page != first and event in {Event.GOT, Event.LED} and not is_at_work:
+            if (page, callback) != first and event in {Event.GOT, Event.LED} and not is_at_work:
                 # It was had through another page: nothing can be taken back of it.
                 self.confirmed(page, callback)
 
@@ -348,8 +357,8 @@ class PageLives(Generic[R]):
             if is_settled and DROPPED[self.state(page, other)] is Fate.FETCHED:
                 self._send_next(page, other, waiting)
         if state not in {State.EXPECTED, State.GIVEN}:
-            for source, name in [key for key in waiting.sources if key[1] == callback]:
-                is_same = waiting.sources.pop((source, name))
+            for key in [key for key in waiting.sources if key[2] == callback]:
+                is_same, (source, name, _) = waiting.sources.pop(key), key
                 had = Event.GOT if is_same else Event.LED
                 yield source, name, had if state in CONTENT else Event.ENDED
         self._forget_if_empty(page, waiting)

@@ -270,15 +270,17 @@ class PageRequests:
     def asked_again(self, request: Request, response: Response) -> None:
         """Note that a callback which is at work on *response* asks for its page by *request* too.
 
-        It has the page once it is done with what that brings.
+        It has the page once it is done with what that brings, or the callback of *request* is.
         """
-        brought, page = response.request, self.page(request)
+        brought, to = response.request, self.page(request)
         pages = brought and self._scraped.get(brought)
-        callback = self._callback(request)
-        if not brought or not pages or page not in pages or callback != self._callback(brought):
+        if not brought or not pages or not to:
             return
-        if self._lives.asked_again(page, callback):
-            self._scraped[brought] = tuple(each for each in pages if each != page)
+        page, callback = self._fingerprints.page(brought, request.url), self._callback(brought)
+        step = to, self._callback(request)
+        if page and page in pages and self._lives.asked_again(page, callback, step):
+            if step == (page, callback):
+                self._scraped[brought] = tuple(each for each in pages if each != page)
             for listener in self.on_raised:
                 listener(response)
 
