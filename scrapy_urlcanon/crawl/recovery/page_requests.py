@@ -134,11 +134,11 @@ class PageRequests:
         own = {address_of(request.url)}
         if mark and mark["original"] == request.url:
             own.add(address_of(mark["url"]))
-        pages = {
-            self._fingerprints.page(request, url): address_of(url) in own
+        return {
+            page: address_of(url) in own
             for url in sources_of(request)
+            if (page := self._fingerprints.page(request, url))
         }
-        return {page: is_same for page, is_same in pages.items() if page}
 
     def is_deeper(self, page: bytes, request: Request) -> bool:
         """Tell whether what *page* links is cut off sooner than what *request* may bring."""
@@ -180,9 +180,7 @@ class PageRequests:
     def sent(self, request: Request) -> None:
         """Note that *request* goes to the downloader."""
         self._sweep()
-        if not is_for_the_spider(request):
-            return
-        page = self._fingerprints.page(request)
+        page = self._fingerprints.page(request) if is_for_the_spider(request) else None
         if page is None:
             return
         self._pages[request] = page
