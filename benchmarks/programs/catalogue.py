@@ -12,6 +12,7 @@ from benchmarks.programs import (
     others,
     pages,
     repositories,
+    shops,
     trackers,
     wikis,
 )
@@ -21,6 +22,7 @@ _MODULES = (
     repositories,
     listings,
     django_sites,
+    shops,
     forums,
     blogs,
     trackers,
@@ -35,7 +37,7 @@ _NOT_PACKAGED = "in no current release of Debian, and not on Python's registry"
 ABSENT = {
     "phpBB, vBulletin, XenForo, Flarum": _NOT_PACKAGED,
     "Drupal, Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
-    "Magento, WooCommerce, PrestaShop, OpenCart, Shopify, osCommerce": _NOT_PACKAGED,
+    "Magento, WooCommerce, PrestaShop, Shopify, osCommerce": _NOT_PACKAGED,
     "Bugzilla, Mailman 2": _NOT_PACKAGED,
     "Discourse": "needs its own image of a machine",
     "FlaskBB": "its release asks for versions that do not build with a current Python",

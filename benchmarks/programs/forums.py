@@ -6,15 +6,13 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, build_opener
 
 from benchmarks.programs import servers
 from benchmarks.programs.content import DAY, EPOCH, Writer
-from benchmarks.programs.program import CACHE, Program, Unavailable
+from benchmarks.programs.program import CACHE, Program
+from benchmarks.programs.visitor import Visitor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,21 +56,6 @@ def content(seed: int) -> dict[str, Any]:
     }
 
 
-class _Visitor:
-    """Goes through the forms of an installer."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
-
-    def send(self, path: str, form: Mapping[str, str], expected: str) -> None:
-        """Send *form*; what comes back has to have *expected* in it."""
-        with self._opener.open(self._url + path, urlencode(form).encode(), timeout=300) as answer:
-            said = answer.read().decode(errors="replace")
-        if expected not in said:
-            raise Unavailable(f"{path} with {sorted(form)} was answered with\n{said[-3000:]}")
-
-
 def _fill_smf(place: Place) -> None:
     root = place.folder / "www"
     shutil.copytree(_SMF, root, ignore=shutil.ignore_patterns("other"))
@@ -83,10 +66,10 @@ def _fill_smf(place: Place) -> None:
     socket = servers.mariadb(place)
     query = "create database forum character set utf8mb4"
     place.run("mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-e", query)
-    env = _php_of(place)
+    env = servers.php_with_database(place)
     servers.php(place, root, env=env)
     place.wait("/install.php")
-    visitor = _Visitor(place.url)
+    visitor = Visitor(place.url)
     database = {"db_type": "mysql", "db_server": "localhost", "db_user": "root", "db_passwd": ""}
     database |= {"db_name": "forum", "db_prefix": "smf_"}
     visitor.send("/install.php?step=0", {"contbutt": "1"}, "db_name")
@@ -113,7 +96,7 @@ def _fill_mybb(place: Place) -> None:
     (root / "inc/settings.php").touch()
     servers.php(place, root)
     place.wait("/install/index.php")
-    visitor = _Visitor(place.url)
+    visitor = Visitor(place.url)
     path = "/install/index.php"
     database = {"dbname": str(place.folder / "forum.sqlite"), "tableprefix": "mybb_"}
     database |= {"dbhost": "", "dbuser": "", "dbpass": "", "encoding": "utf8"}
@@ -147,7 +130,7 @@ def _fill_punbb(place: Place) -> None:
     form |= {"req_username": "keeper", "req_password1": "a-long-Password-1"}
     form |= {"req_email": "keeper@example.org", "req_language": "English"}
     form |= {"req_base_url": place.url}
-    _Visitor(place.url).send("/admin/install.php", form, "successfully installed")
+    Visitor(place.url).send("/admin/install.php", form, "successfully installed")
     with closing(sqlite3.connect(place.folder / "forum.sqlite")) as connection, connection:
         _fill_tables_of_punbb(connection, content(93))
 
@@ -198,16 +181,9 @@ def _fill(place: Place, script: str, seed: int, env: Mapping[str, str]) -> None:
     )
 
 
-def _php_of(place: Place) -> dict[str, str]:
-    """Return what lets PHP find the database of the folder at ``localhost``."""
-    socket = place.folder / "mariadb.sock"
-    place.write("php/socket.ini", f"mysqli.default_socket={socket}\n")
-    return {"PHP_INI_SCAN_DIR": f":{place.folder / 'php'}"}
-
-
 def _serve_smf(place: Place) -> None:
     servers.mariadb(place)
-    servers.php(place, place.folder / "www", env=_php_of(place))
+    servers.php(place, place.folder / "www", env=servers.php_with_database(place))
 
 
 def _serve_mybb(place: Place) -> None:

@@ -83,3 +83,10 @@ def mariadb(place: Place) -> Path:
         *("--wait=60", "--connect-timeout=60", "--silent", "ping"),
     )
     return socket
+
+
+def php_with_database(place: Place) -> dict[str, str]:
+    """Return what lets PHP find the database of the folder at ``localhost``."""
+    socket = place.folder / "mariadb.sock"
+    place.write("php/socket.ini", f"mysqli.default_socket={socket}\n")
+    return {"PHP_INI_SCAN_DIR": f":{place.folder / 'php'}"}

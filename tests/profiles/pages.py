@@ -231,6 +231,13 @@ KNOWN = [
     ),
     Shown(
         "oscommerce",
+        "http://a.example/index.php?cPath=1",
+        body('<a href="http://a.example/product_info.php?cPath=1&amp;products_id=1">One</a>'),
+        (("Set-Cookie", "ceid=0123; path=/"),),
+        needs_headers=True,
+    ),
+    Shown(
+        "oscommerce",
         "http://a.example/index.php?main_page=index",
         head(generator("shopping cart program by Zen Cart&trade;, http://www.zen-cart.com")),
     ),

@@ -6,6 +6,8 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.profiles.catalogue import profile
 from scrapy_urlcanon.profiles.installation import Installation
 
+_OF_A_SHOP = "?product_id=7&route=product%2F"
+
 
 @pytest.mark.parametrize(
     ("program", "url", "canonical"),
@@ -37,6 +39,15 @@ from scrapy_urlcanon.profiles.installation import Installation
         ("fancyindex_listing", "c/?C=S&O=D", "c/"),
         ("fancyindex_listing", "formula?C=6&O=2", "formula?C=6&O=2"),
         ("hyperkitty", "accounts/login/?next=/list/", "accounts/login/"),
+        ("opencart", "?route=product/product&path=1_2&product_id=7", _OF_A_SHOP + "product"),
+        ("opencart", f"index.php{_OF_A_SHOP}product&tag=a", f"index.php{_OF_A_SHOP}product"),
+        ("opencart", f"index.php{_OF_A_SHOP}category&page=1", f"index.php{_OF_A_SHOP}category"),
+        # The page of the list is that of the reviews too.
+        ("opencart", f"?page=2&{_OF_A_SHOP[1:]}product", f"?page=2&{_OF_A_SHOP[1:]}product"),
+        ("opencart", "?path=1_2&route=product%2Fcategory", "?path=1_2&route=product%2Fcategory"),
+        ("oscommerce", "product_info.php?cPath=1&products_id=7", "product_info.php?products_id=7"),
+        ("oscommerce", "product_info.php?products_id=7&sort=2a", "product_info.php?products_id=7"),
+        ("oscommerce", "index.php?cPath=1&sort=2a", "index.php?cPath=1&sort=2a"),
     ],
 )
 def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url, canonical):
