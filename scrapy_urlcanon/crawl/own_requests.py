@@ -11,6 +11,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.url import url_is_from_any_domain
 
@@ -19,7 +20,7 @@ from scrapy_urlcanon.crawl.origins import LANDED_KEY, sources_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Spider
 
 MARK_KEY: Final = "_urlcanon"
 """In ``request.meta``; plain data, so that any queue can store it."""
@@ -112,6 +113,11 @@ def is_plain(request: Request) -> bool:
 def asks_by_url(request: Request) -> bool:
     """Tell whether *request* asks for its URL and sends nothing: a GET without a body."""
     return request.method == "GET" and not request.body
+
+
+def by_get(request: Request) -> Request:
+    """Return *request* if it is a GET, else a plain one for its URL with the same meta."""
+    return request if request.method == "GET" else Request(request.url, meta=request.meta)
 
 
 def is_unfiltered(request: Request) -> bool:

@@ -2,6 +2,7 @@
 
 from urllib.parse import quote, unquote
 
+import pytest
 from loopback import Fault, Response, page
 from scrapy.http import HtmlResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -90,8 +91,17 @@ class AsksAnotherServer:
         return response.replace(url=request.meta["page"])
 
 
+class SendsToAnotherServer(AsksAnotherServer):
+    """Sends that server what it asks for, as to one that has browsers show pages."""
+
+    def process_request(self, request):
+        asked = super().process_request(request)
+        return asked and asked.replace(method="POST", body=request.url)
+
+
+@pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer])
 @deferred_f_from_coro_f
-async def test_page_that_another_server_is_asked_for_is_had(crawl):
+async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
     """Its variants are duplicates; where that server has it not, another URL of it is asked for."""
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2")}
     pages |= {url: page(url) for url in ("/a?sid=1", "/a?sid=2", "/b?sid=2")}
@@ -100,7 +110,7 @@ async def test_page_that_another_server_is_asked_for_is_had(crawl):
         target = unquote(request.url.removeprefix(API)).removeprefix(SITE)
         return pages.get(target) or page("missing", status=404)
 
-    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {AsksAnotherServer: 543}}
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {service: 543}}
     result = await crawl(respond, settings)
     assert result.pages == ["/", "/a?sid=1", "/b?sid=2"]
     asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]

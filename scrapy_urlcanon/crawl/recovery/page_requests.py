@@ -23,6 +23,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
     SKIPPED,
+    by_get,
     is_for_the_spider,
     is_retry,
     is_unfiltered,
@@ -250,7 +251,8 @@ class PageRequests:
         if is_nothing or is_made_up(request, response):
             return None
         pages = self._pages_of(request)
-        named = response.url != request.url and self._fingerprints.page(request, response.url)
+        asked = by_get(request)
+        named = response.url != asked.url and self._fingerprints.page(asked, response.url)
         if named and self._lives.state(named, self._callback(request)) is State.EXPECTED:
             # A middleware had another server asked for it, as the APIs of those that sell pages.
             pages.setdefault(named, True)
@@ -317,8 +319,7 @@ class PageRequests:
         page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
             return None
-        callback = self._callback(variant)
-        url = as_sent(variant.url)
+        callback, url = self._callback(variant), as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
         if is_less_deep and self._lives.is_had(page):
             # The limit cut off what is within it from here: it was had in part, as where the
@@ -449,8 +450,7 @@ class PageRequests:
 
     def _pages_of(self, request: Request) -> dict[bytes, bool]:
         """Return the page of *request* and those that were redirected to it, as of the latter."""
-        page = self.page(request)
-        sources = self.redirected_to(request)
+        page, sources = self.page(request), self.redirected_to(request)
         return {**sources, page: True} if page else sources
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
