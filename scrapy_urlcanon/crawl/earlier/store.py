@@ -149,6 +149,16 @@ class SeenPages:
         )
         return tuple((RuleEntry(option, entry), domain) for option, entry, domain in rows)
 
+    def has_keys_of(self, digest: str) -> bool:
+        """Tell whether all keys are those of the rules of *digest*, as those of no page are.
+
+        :raises sqlite3.Error: if that cannot be read.
+        """
+        (found,) = self._database.execute(
+            "SELECT digest = ? OR NOT EXISTS (SELECT 1 FROM pages) FROM rules", (digest,)
+        ).fetchone()
+        return bool(found)
+
     def make_keys(self, digest: str, key_of: Callable[[str], bytes]) -> int:
         """Make the keys anew if they are not those of the rules of *digest*.
 
