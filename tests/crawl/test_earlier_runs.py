@@ -205,8 +205,10 @@ async def test_other_rules(crawl, caplog):
         await crawl(site(PAGES), plain, spider=ItemSpider, start=[f"{SITE}/a?sid=1"])
         assert looked not in caplog.text
         second = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
+        await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
     assert second.hits == []
     assert caplog.text.index(looked) < caplog.text.index("known under other URLs now: 1 page.")
+    assert caplog.text.count("known under other URLs now") == 1
     assert (await crawl(site(PAGES), plain, spider=ItemSpider, start=start)).hits == ["/a?sid=2"]
 
 

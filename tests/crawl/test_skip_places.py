@@ -237,6 +237,24 @@ async def test_setting_that_names_no_such_file_is_an_error(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_file_that_breaks_while_the_crawl_runs_is_told_once(crawl, caplog):
+    """What it can no longer say is what it never said: those URLs are skipped."""
+    known(p1="/a", p2="/b")
+
+    class Breaking(FollowSpider):
+        def parse(self, response):
+            with closing(sqlite3.connect("places")) as other:
+                other.execute("DROP TABLE places")
+            yield from super().parse(response)
+
+    pages = site({"/": links("/?p=1", "/?p=2")})
+    result = await crawl(pages, RULES, spider=Breaking)
+    assert result.hits == ["/"]
+    assert result.figures["skipped//?p={id:digits}"] == 2
+    assert caplog.text.count("places cannot be read: no such table") == 1
+
+
+@deferred_f_from_coro_f
 async def test_places_without_a_rule_that_skips_are_told(crawl, caplog):
     """As where the rules are those of `learn` without `--skip`."""
     known(p1="/a")
