@@ -391,18 +391,6 @@ async def test_unfiltered_request_for_a_post_is_sent(crawl, board):
 
 
 @deferred_f_from_coro_f
-async def test_page_that_claims_to_be_every_program_tells_nothing(crawl, board):
-    """Its rules would be anybody's."""
-    claims = '<meta name="generator" content="MediaWiki 1.39.1">'
-    links = '<a href="a?sid=1">one</a><a href="a?sid=2">other</a>'
-    claiming = page(f"<html><head>{HEAD}{claims}</head><body>{links}</body></html>")
-    respond = site({START[0]: claiming}, missing=200)
-    result = await crawl(respond, board, start=START)
-    assert len(result.hits) == 3
-    assert not [name for name in result.figures if name.startswith("profile/")]
-
-
-@deferred_f_from_coro_f
 async def test_two_programs_on_one_host_have_their_own_places(crawl, board):
     """The rules of one do not hold below the place of the other, even if that is further down."""
     login = "index.php?title=Special:UserLogin&returnto="

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations, product
+from itertools import product
 
 import pytest
 import tldextract
@@ -317,10 +317,3 @@ def test_every_published_rule_is_imported_or_listed(published):
             names = imported.rules[pattern or "*"].get("drop_params", [])
             for arg in rule["args"]:
                 assert arg in names or any(repr(arg) in text for text in listed)
-
-
-def test_no_two_patterns_of_the_published_rules_are_the_same(published):
-    """The configuration accepts every pattern and option of the import."""
-    _, _, imported = published
-    Canonicalizer(imported.rules)
-    assert all(a != b for a, b in combinations(imported.rules, 2))
