@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_letters
 from scrapy_urlcanon.canonicalizer.url import is_utf8
 
@@ -101,6 +102,16 @@ class NameMatcher:
         """Tell whether *name* is listed and not taken back."""
         entry = self.match(name)
         return entry is not None and not entry.takes_back
+
+    def cause_of(self, name: str) -> Cause | None:
+        """Return the entry that lists *name*, as what changed a URL.
+
+        :returns: None where the name is not listed, or taken back.
+        """
+        entry = self.match(name)
+        if entry is None or entry.takes_back:
+            return None
+        return Cause(entry.layer, entry.pattern)
 
     def exempts(self, name: str) -> bool:
         """Tell whether *name* is taken back."""

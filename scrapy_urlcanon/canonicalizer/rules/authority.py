@@ -179,12 +179,8 @@ class DropLabels(Rule):
         if domain is None or domain == host:
             return {}
         labels = host.removesuffix(f".{domain}").split(".")
-        entries = {label: self._labels.match(label) for label in labels}
-        return {
-            label: Cause(entry.layer, entry.pattern)
-            for label, entry in entries.items()
-            if entry and not entry.takes_back
-        }
+        causes = {label: self._labels.cause_of(label) for label in labels}
+        return {label: cause for label, cause in causes.items() if cause}
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
@@ -365,5 +361,4 @@ class SubdomainToPath(Rule):
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
-        entry = self._labels.match(before.host.partition(".")[0])
-        return (Cause(entry.layer, entry.pattern) if entry else Cause(self._layer),)
+        return distinct((self._labels.cause_of(before.host.partition(".")[0]),))

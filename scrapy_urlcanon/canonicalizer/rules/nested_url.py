@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
-from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Rule, distinct
 from scrapy_urlcanon.canonicalizer.rules.param_names import listed
 from scrapy_urlcanon.canonicalizer.url import (
     fix_slashes,
@@ -22,6 +21,7 @@ from scrapy_urlcanon.exceptions import UnparsableUrlError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -160,8 +160,7 @@ class UnwrapParams(Rule):
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
-        entry = self._names.match(self._inner(before)[1])
-        return (Cause(entry.layer, entry.pattern) if entry else Cause(self._layer),)
+        return distinct((self._names.cause_of(self._inner(before)[1]),))
 
 
 class Amp(Rule):

@@ -68,12 +68,11 @@ class LowerValues(Rule):
         )
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
-        changed = (
-            self._names.match(decode_query_text(one.partition("=")[0]))
+        return distinct(
+            self._names.cause_of(decode_query_text(one.partition("=")[0]))
             for one, other in zip(before.query or (), after.query or (), strict=True)
             if one != other
         )
-        return distinct(entry and Cause(entry.layer, entry.pattern) for entry in changed)
 
 
 class DropValues(ParameterRule):

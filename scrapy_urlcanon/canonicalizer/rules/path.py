@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, lower_case
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, PathRule, Presets, distinct
 from scrapy_urlcanon.canonicalizer.rules.param_names import names_in_path
@@ -15,6 +14,7 @@ from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -126,8 +126,7 @@ class DirectoryIndex(PathRule):
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
-        entry = self._names.match(before.path.rpartition("/")[2])
-        return (Cause(entry.layer, entry.pattern) if entry else Cause(self._layer),)
+        return distinct((self._names.cause_of(before.path.rpartition("/")[2]),))
 
 
 class TrailingSlash(PathRule):
@@ -303,8 +302,7 @@ class PathParams(PathRule):
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
         pieces = (p for segment in before.path.split("/") for p in segment.split(";")[1:])
-        entries = (self._names.match(_name(piece)) for piece in pieces)
-        return distinct(Cause(e.layer, e.pattern) for e in entries if e and not e.takes_back)
+        return distinct(self._names.cause_of(_name(piece)) for piece in pieces)
 
 
 def _name(path_parameter: str) -> str:
