@@ -132,32 +132,24 @@ def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location,
     A form to log in names what redirects to it, and may be the same for all of these.
     """
     found: dict[Location, int] = {}
-    for row in sorted(site.redirects):
-        source, target = site.locations[row], site.redirects[row]
-        if (
-            site.pages[row] != NO_EVIDENCE
-            and target not in site.row_of
-            and not leads_back(source, target)
-        ):
-            found.setdefault(target, site.pages[row])
-    for row in sorted(site.declared):
-        source, target = site.locations[row], site.declared[row]
-        if (
-            site.pages[row] != NO_EVIDENCE
-            and target not in site.row_of
-            and canonicals.is_trusted(source, target)
-        ):
-            found.setdefault(target, site.pages[row])
+    for targets, tells in (
+        (site.redirects, lambda source, target: not _leads_back(source, target)),
+        (site.declared, canonicals.is_trusted),
+    ):
+        for row in sorted(targets):
+            source, target, page = site.locations[row], targets[row], site.pages[row]
+            if page != NO_EVIDENCE and target not in site.row_of and tells(source, target):
+                found.setdefault(target, page)
     return found
 
 
-def leads_back(source: Location, target: Location) -> bool:
+def _leads_back(source: Location, target: Location) -> bool:
     """Tell whether a URL has the address in a parameter that redirects to it.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> source = locate("http://a.example/write/7")
     >>> targets = ["/in?next=%2Fwrite%2F7%3Fdraft", "/in?to=http://a.example/write/7", "/?p=7"]
-    >>> [leads_back(source, locate("http://a.example" + target)) for target in targets]
+    >>> [_leads_back(source, locate("http://a.example" + target)) for target in targets]
     [True, True, False]
     """
     path = unquote(source.path)
