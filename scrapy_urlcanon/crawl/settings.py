@@ -131,8 +131,8 @@ class CrawlSettings:
     list of names of programs and paths of your own files, in which `"*"` stands for all built-in
     ones."""
     rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
-    """`True` or a list of hosts: fetch the canonical URL instead of the linked one; no `=` is
-    added."""
+    """`True` or a list of hosts: fetch the canonical URL instead of the linked one; a
+    parameter without `=` stays so."""
     record: str | None = _setting(read.path_of_store, default=None)
     """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
     the name of the spider and `%(time)s` the time of the start."""
