@@ -115,3 +115,32 @@ async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
     assert result.pages == ["/", "/a?sid=1", "/b?sid=2"]
     asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]
     assert asked == ["/", "/a?sid=1", "/b?sid=1", "/b?sid=2"]
+
+
+class Browsing:
+    """Has a page fetched by what follows redirects itself, as a browser does."""
+
+    def process_response(self, request, response):
+        del request
+        target = response.css("#target::text").get()
+        return response.replace(url=response.urljoin(target)) if target else response
+
+
+@pytest.mark.parametrize(
+    ("target", "asked"),
+    [
+        ("/other", ["/a?sid=1", "/a?sid=2"]),
+        ("/other?sid=3", ["/a?sid=1", "/a?sid=2"]),
+        ("/a?sid=2#top", ["/a?sid=1"]),
+        ("/a/?sid=1", ["/a?sid=1"]),
+        ("https://www.site.example/a?sid=1", ["/a?sid=1"]),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_url_that_a_browser_is_redirected_from(crawl, target, asked):
+    """Where it showed another page, another URL of its own may show it; only once, if that too."""
+    led = page(f"<p id=target>{target}")
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3"), "/a?sid=1": led, "/a?sid=2": led}
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {Browsing: 900}}
+    result = await crawl(site(pages), settings)
+    assert result.hits == ["/", *asked]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy import Request
 
 
 class LeastDepths:
@@ -36,6 +43,12 @@ class LeastDepths:
         if before is None or depth < before:
             self._depths[page] = depth
         return before is not None and depth < before
+
+    def lower(self, request: Request, pages: Iterable[bytes]) -> None:
+        """Let what *request* brings count from the least depth at which *pages* were asked for."""
+        for depth in map(self.of, pages):
+            if depth is not None:
+                request.meta["depth"] = min(request.meta.get("depth", 0), depth)
 
     def rename(self, page: bytes, new: bytes) -> None:
         """Let *page* be known as *new*."""

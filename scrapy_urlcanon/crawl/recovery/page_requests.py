@@ -33,7 +33,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     original_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of
-from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
+from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
@@ -115,7 +115,7 @@ class PageRequests:
         """Are called with each response whose callback raised, or asks for its page again."""
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
         """Are called with the names that pages had, each with its new one."""
-        crawler.signals.connect(self.spider_error, signals.spider_error)
+        crawler.signals.connect(self.raised, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -227,7 +227,10 @@ class PageRequests:
         if pages is None:
             return
         callback = self._callback(request)
-        self._set_least_depth(request, pages, callback)
+        if not is_unfiltered(request) or is_retry(request):
+            # What was had counted so before: pages that link each other would never end.
+            lacking = [page for page in pages if self._lives.state(page, callback) not in CONTENT]
+            self._depths.lower(request, lacking)
         urls = (request.url, *sources_of(request))
         self._withdraw(request, urls, callback)
         self._note_what_led(request, urls, pages, callback)
@@ -243,19 +246,10 @@ class PageRequests:
         on, another URL of the page may not have. An outage, or a redirect to no other page, which
         the spider may follow itself, is nothing of it yet, and so is what nobody downloaded: None.
         """
-        is_page = is_success(response)
-        is_empty = is_page and not response.body and request.method != "HEAD"
-        # An error of a URL that no page linked says nothing of those that are.
-        is_failure = is_error(response) and mark_of(request, REWRITTEN)
-        is_nothing = is_empty or is_failure or response.status in self._outages
-        if is_nothing or is_made_up(request, response):
+        if response.status in self._outages or brings_nothing(request, response):
             return None
-        pages = self._pages_of(request)
-        asked = by_get(request)
-        named = response.url != asked.url and self._fingerprints.page(asked, response.url)
-        if named and self._lives.state(named, self._callback(request)) is State.EXPECTED:
-            # A middleware had another server asked for it, as the APIs of those that sell pages.
-            pages.setdefault(named, True)
+        pages = self._pages_shown(request, response)
+        is_page = is_success(response)
         if not is_page and not is_error(response):
             url = location_of(response)
             if not url or self._fingerprints.page(request, url) in {None, *pages}:
@@ -263,8 +257,10 @@ class PageRequests:
         is_whole = is_page and not is_cut_short(response)
         if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
             # Of what was cut short another URL may bring all.
+            pages = dict.fromkeys(pages, False)
+        page = self.page(request)
+        if page and not pages[page]:
             self._no_successes.add(request)
-            return dict.fromkeys(pages, False)
         return pages
 
     def asked_again(self, request: Request, response: Response) -> None:
@@ -355,7 +351,7 @@ class PageRequests:
         )
 
     def got_no_success(self, request: Request) -> bool:
-        """Tell whether *request* brought its callback an error or redirect it handles, or half."""
+        """Tell whether *request* brought an error that the callback handles, half, another page."""
         return request in self._no_successes
 
     def restore(self, outcome: Record, depth: int | None) -> None:
@@ -378,15 +374,10 @@ class PageRequests:
         """The dropped requests that wait, in the order in which they came."""
         return self._lives.waiting
 
-    def spider_error(self, response: object) -> None:
+    def raised(self, response: object) -> None:
         """Take back that the callback had a page: it raised, and may have had half of it."""
-        if isinstance(response, Response):
-            self.raised(response)
-
-    def raised(self, response: Response) -> None:
-        """Take back that the callback had the page of *response*: it raised."""
-        request = response.request
-        if request is not None and self.is_delivered(request):
+        request = response.request if isinstance(response, Response) else None
+        if isinstance(response, Response) and request and self.is_delivered(request):
             for page in self._scraped.pop(request) or ():
                 self._lives.raised(page, self._callback(request))
             for listener in self.on_raised:
@@ -453,6 +444,23 @@ class PageRequests:
         page, sources = self.page(request), self.redirected_to(request)
         return {**sources, page: True} if page else sources
 
+    def _pages_shown(self, request: Request, response: Response) -> dict[bytes, bool]:
+        """Return the pages of *request*, and whether *response* is content of each itself.
+
+        Its URL is another one where a middleware had another server asked, as the APIs of those
+        that sell pages, and where a browser followed a redirect itself.
+        """
+        pages = self._pages_of(request)
+        if response.url == request.url:
+            return pages
+        named = self._fingerprints.page(by_get(request), response.url)
+        if named and named not in pages:
+            if address_of(response.url) != address_of(request.url):
+                pages = dict.fromkeys(pages, False)
+            if self._lives.state(named, self._callback(request)) is State.EXPECTED:
+                pages[named] = True
+        return pages
+
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.
 
@@ -464,19 +472,6 @@ class PageRequests:
             for page, is_own in pages.items()
             if (lives.got if is_own else lives.led)(page, callback)
         ]
-
-    def _set_least_depth(self, request: Request, pages: Iterable[bytes], callback: str) -> None:
-        """Let what *request* brings count from the least depth at which its page was linked.
-
-        Nothing is dropped for one that is not filtered, and what the callback has had counted so
-        before: pages that link each other would never come to the limit.
-        """
-        if is_unfiltered(request) and not is_retry(request):
-            return
-        for page in pages:
-            depth = self._depths.of(page)
-            if depth is not None and self._lives.state(page, callback) not in CONTENT:
-                request.meta["depth"] = min(request.meta.get("depth", 0), depth)
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)
