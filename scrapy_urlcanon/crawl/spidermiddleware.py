@@ -154,9 +154,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         # Without dont_filter the scheduler records it, and would find it seen.
         if response is None and self._records_start and request.dont_filter:
             self._record(request)
-        # A link to the page itself is neither: it would be dropped.
-        is_step = request.dont_filter or request.method != "GET"
-        if response is not None and self._requests and is_step:
+        if response is not None and self._requests and _may_ask_again(request, response):
             self._requests.asked_again(request, response)
         if response is not None and self._declared_canonicals:
             self._declared_canonicals.scheduled(request, response)
@@ -201,3 +199,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if isinstance(self._rewrite, bool):
             return self._rewrite
         return not self._rewrite.isdisjoint(with_parents(host_of(url)))
+
+
+def _may_ask_again(request: Request, response: Response) -> bool:
+    """Tell whether *request* may bring more of the page of *response*: no link to it does."""
+    methods = request.method, response.request and response.request.method
+    return request.dont_filter or methods != ("GET", "GET")

@@ -77,6 +77,24 @@ class SendingToShow(Stepping):
         return response.request.replace(method="POST", body=b"a=1", callback=self.shown)
 
 
+class AskingFirst(FollowSpider):
+    """Asks for the headers of a page before it fetches it."""
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.text}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, method="HEAD")
+        if response.request.method == "HEAD":
+            yield response.request.replace(method="GET")
+
+
+@deferred_f_from_coro_f
+async def test_headers_of_a_page_that_fails_then(crawl):
+    """They are no page: the next variant is asked for them, and then for what they are of."""
+    result = await crawl(in_turn(page(""), page("gone", status=404)), RULES, spider=AskingFirst)
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2", "/a?sid=2"]
+
+
 @pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
 @pytest.mark.parametrize("second", [page("gone", status=404), page("broken"), page("")])
 @deferred_f_from_coro_f
