@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
@@ -20,6 +21,9 @@ CUT_SHORT: Final = "dataloss"
 (``DOWNLOAD_FAIL_ON_DATALOSS``)."""
 BREAKS_OFF: Final = "breaks off"
 """The flag of a page that lacks its end, as far as its host tells."""
+_BLANK: Final = 500
+"""Bytes that a document without content has at most."""
+_EMPTY_FRAME: Final = re.compile(rb"<(?:!doctype|/?(?:html|head|body))\b[^<>]*>", re.IGNORECASE)
 _PARTIAL: Final = frozenset({CUT_SHORT, BREAKS_OFF})
 
 
@@ -38,6 +42,19 @@ def is_refusal(response: Response | None) -> bool:
     return response is not None and (
         response.status in _REFUSALS or "Retry-After" in response.headers
     )
+
+
+def is_blank(response: Response) -> bool:
+    """Tell whether there is nothing in *response*, and nothing that a script may fill.
+
+    A browser has a document for an empty answer too.
+
+    >>> body = b"<html><head></head><body></body></html>"
+    >>> is_blank(HtmlResponse("http://a.example/", body=body))
+    True
+    """
+    body = response.body
+    return not body or (len(body) < _BLANK and not _EMPTY_FRAME.sub(b"", body).strip())
 
 
 def is_cut_short(response: Response) -> bool:

@@ -22,6 +22,8 @@ RULES = {
 
 NOTHING = {
     "an empty page": Response(headers=(("Content-Type", "text/html"),)),
+    "blanks": page(" \n"),
+    "an empty document": page("<!DOCTYPE html><html lang=en><head></head><body>\n</body></html>"),
     "204": Response(204),
     "300": Response(300, body=b"choose"),
     "304": Response(304),

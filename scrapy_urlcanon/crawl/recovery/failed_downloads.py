@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from scrapy_urlcanon.crawl.answers import is_error, is_success
+from scrapy_urlcanon.crawl.answers import is_blank, is_error, is_success
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, mark_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def is_made_up(request: Request, response: Response) -> bool:
 
 def brings_nothing(request: Request, response: Response) -> bool:
     """Tell whether *response* has nothing of the page that *request* was made for."""
-    is_empty = is_success(response) and not response.body and request.method != "HEAD"
+    is_empty = is_success(response) and is_blank(response) and request.method != "HEAD"
     # An error of a URL that no page linked says nothing of those that are.
     is_failure = is_error(response) and mark_of(request, REWRITTEN) is not None
     return is_empty or is_failure or is_made_up(request, response)
