@@ -26,10 +26,8 @@ class Texts:
 
     pages: dict[str, frozenset[str]]
     """By URL; without what most pages have."""
-
-    @property
-    def lines(self) -> frozenset[str]:
-        return frozenset().union(*self.pages.values())
+    lines: frozenset[str]
+    """Those of all pages, with what most have: on those of another crawl it may be content."""
 
     @property
     def distinct(self) -> int:
@@ -49,7 +47,7 @@ def texts(file: str, urls: Iterable[str]) -> Texts:
     counts = Counter(line for page in pages.values() for line in page)
     most = max(5.0, _COMMON * len(pages))
     common = {line for line, count in counts.items() if count > most}
-    return Texts({url: page - common for url, page in pages.items()})
+    return Texts({url: page - common for url, page in pages.items()}, frozenset(counts))
 
 
 def missing(from_crawl: Texts, in_crawl: Texts, noise: Collection[str] = ()) -> list[str]:

@@ -321,6 +321,19 @@ KNOWN = [
         place="/trac/",
     ),
     Shown(
+        "mantis",
+        "http://a.example/bugs/view.php?id=7",
+        head(css("/bugs/css/ace-mantis.css?cache_key=0")),
+        place="/bugs/",
+    ),
+    Shown(
+        "mantis",
+        "http://a.example/view_all_bug_page.php",
+        body(
+            '<a href="/view_all_bug_page.php">View Issues</a> <a href="https://mantisbt.org">M</a>'
+        ),
+    ),
+    Shown(
         "redmine",
         "http://a.example/projects/one/issues",
         head('<meta name="description" content="Redmine">', css("/stylesheets/application.css")),

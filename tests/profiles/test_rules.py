@@ -48,6 +48,9 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         ("oscommerce", "product_info.php?cPath=1&products_id=7", "product_info.php?products_id=7"),
         ("oscommerce", "product_info.php?products_id=7&sort=2a", "product_info.php?products_id=7"),
         ("oscommerce", "index.php?cPath=1&sort=2a", "index.php?cPath=1&sort=2a"),
+        ("mantis", "view.php?id=7&nbn=2", "view.php?id=7"),
+        ("mantis", "login_page.php?return=%2Fview.php%3Fid%3D7", "login_page.php"),
+        ("mantis", "login_anon.php?return=%2Fa", "login_anon.php?return=%2Fa"),
     ],
 )
 def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url, canonical):
