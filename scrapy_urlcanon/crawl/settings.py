@@ -154,7 +154,8 @@ class CrawlSettings:
     """For how many pages the crawl remembers whether they were fetched."""
     audit: float = _setting(read.share, default=0.0)
     """The share of dropped variants and skipped URLs that is fetched anyway, to compare; at most
-    the same share of all fetches. 1 means all of them."""
+    the same share of all fetches, but for [the first of each entry on each
+    domain](reliability.md#audit). 1 means all of them."""
     audit_max_false: float = _setting(read.share, default=0.1)
     """The rate of false merges above which an entry of an option is suspended on a domain."""
     audit_max_pending: int = _setting(read.count, default=10_000)
