@@ -129,6 +129,11 @@ def order_by(name: str, value: Any) -> Any:
 def rules(name: str, value: Any) -> Any:
     """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
     if isinstance(value, str):
+        if value.endswith((".toml", ".json")):
+            message = (
+                f"expected a mapping or JSON, got {value!r}; files are for URLCANON_RULES_FILES"
+            )
+            raise ConfigurationError([Problem(name, message)])
         return _json(name, value, "a mapping")
     return value.copy_to_dict() if isinstance(value, BaseSettings) else value
 

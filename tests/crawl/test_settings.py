@@ -105,7 +105,8 @@ def test_list_that_is_no_json_is_an_error_that_says_so(name):
 
 def test_path_in_the_place_of_rules_is_shown():
     """It belongs into `URLCANON_RULES_FILES`, whose name is like it."""
-    with pytest.raises(ConfigurationError, match=r"a mapping or JSON, got 'urlcanon\.toml': "):
+    wanted = r"a mapping or JSON, got 'urlcanon\.toml'; files are for URLCANON_RULES_FILES"
+    with pytest.raises(ConfigurationError, match=wanted):
         value_of("rules", Settings({"URLCANON_RULES": "urlcanon.toml"}))
 
 
