@@ -307,9 +307,35 @@ def test_store_that_stays_locked_is_bounded(tmp_path, monkeypatch):
     assert len(list(read_store(path))) == 2 * BATCH
 
 
-@pytest.mark.parametrize("version", ["1", "99", "x"])
-def test_store_of_another_version_is_refused(tmp_path, version):
-    """It is neither read nor touched, and the message names both versions."""
+def test_store_takes_more_once_it_was_locked_for_long(tmp_path, monkeypatch, caplog):
+    """Whether it can be written is tried with so many that are refused."""
+    monkeypatch.setattr("scrapy_urlcanon.learn.store.MAX_WAITING", 2)
+    path = tmp_path / "o.sqlite"
+    store, other = store_and_its_lock(path)
+    numbers = itertools.count()
+
+    def add_batch():
+        for number in itertools.islice(numbers, BATCH):
+            add_page(store, f"http://a.example/{number}", "x")
+        store._writing.result()
+
+    with caplog.at_level("INFO"):
+        for _ in range(3):
+            add_batch()
+        other.close()
+        for _ in range(2):
+            add_batch()
+    store.close()
+    assert store.refused == 2 * BATCH
+    assert f"recorded in {path} again" in caplog.text
+    assert len(list(read_store(path))) == 3 * BATCH
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"), [("1", "crawl again"), ("99", "a newer version"), ("x", "crawl again")]
+)
+def test_store_of_another_version_is_refused(tmp_path, version, remedy):
+    """It is neither read nor touched, and the message names both versions, and what to do."""
     path = tmp_path / "o.sqlite"
     connection = sqlite3.connect(path)
     with connection:
@@ -318,7 +344,9 @@ def test_store_of_another_version_is_refused(tmp_path, version):
     connection.close()
     before = path.read_bytes()
     for use in (lambda path: list(read_store(path)), ObservationStore):
-        with pytest.raises(StoreVersionError, match=f"version {version}.*version {VERSION}"):
+        with pytest.raises(
+            StoreVersionError, match=f"version {version}.*version {VERSION}; {remedy}"
+        ):
             use(path)
     assert path.read_bytes() == before
 
