@@ -135,11 +135,11 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
     """Print how many URLs were seen, and of how many what they show says little or nothing."""
     screen.line(
         f"{count_of(learned.urls, 'URL')} on {count_of(learned.domains, 'domain')}; "
-        f"{learned.redundant:,} of them {_show(learned.redundant)} a page that another URL shows "
+        f"{learned.redundant:,} of them {_shows(learned.redundant)} a page that another URL shows "
         "too."
     )
     if learned.crowded:
-        these = f"{learned.crowded:,} of these {_show(learned.crowded)}"
+        these = f"{learned.crowded:,} of these {_shows(learned.crowded)}"
         screen.line(
             f"{these} a page that more than {SINK_SIZE} URLs show; if it is a login form or an "
             "error, it proves no rule by itself"
@@ -153,7 +153,7 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
         screen.line(f"{count_of(learned.silent, 'URL')} without evidence: {reason}")
 
 
-def _show(urls: int) -> str:
+def _shows(urls: int) -> str:
     return "shows" if urls == 1 else "show"
 
 

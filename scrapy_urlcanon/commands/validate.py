@@ -135,6 +135,26 @@ def _check(
         return [], ""
     console = Console(stderr=True)
     console.print(f"Reading {count_of(len(arguments.observations), 'input')} ...", highlight=False)
+    urls, crawled = _read(configuration, arguments, settings)
+    checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
+    tried = [check for check in checks if check.pairs]
+    console.print(f"Fetching pairs for {count_of(len(tried), 'rule')} ...", highlight=False)
+    fetched, end = _crawl(tried, settings, console)
+    show_checks(checks, screen, fetched=fetched)
+    if end not in {_FINISHED, _SHUTDOWN}:
+        is_set = end.startswith("closespider_")
+        what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""
+        screen.line((f"ended before all was fetched, by {end}", "bold yellow"), what)
+    return checks, end
+
+
+def _read(
+    configuration: Configuration, arguments: argparse.Namespace, settings: Settings
+) -> tuple[list[str], Crawled | None]:
+    """Return the URLs of a crawl, and what it saw of them where templates of ``skip`` are tried.
+
+    :raises LearnError: if the observations cannot be read, or there are none.
+    """
     urls: list[str] = []
     skipped: Counter[str] = Counter()
     observations = _noting_urls(observations_of(arguments.observations, skipped), urls)
@@ -149,16 +169,7 @@ def _check(
         deque(observations, maxlen=0)
     if not urls:
         raise InputError(nothing_of(arguments.observations, skipped))
-    checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
-    tried = [check for check in checks if check.pairs]
-    console.print(f"Fetching pairs for {count_of(len(tried), 'rule')} ...", highlight=False)
-    fetched, end = _crawl(tried, settings, console)
-    show_checks(checks, screen, fetched=fetched)
-    if end not in {_FINISHED, _SHUTDOWN}:
-        is_set = end.startswith("closespider_")
-        what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""
-        screen.line((f"ended before all was fetched, by {end}", "bold yellow"), what)
-    return checks, end
+    return urls, crawled
 
 
 def _crawl(checks: list[RuleCheck], settings: Settings, console: Console) -> tuple[int, str]:
