@@ -42,6 +42,10 @@ _GLOB = re.compile(r"(?:\.\*(?:[\w-]|\\[.-])+)+=")
 _ANY_VALUE = re.compile(r"\.\*\$?\Z")
 _BAD_FILTER = "badfilter"
 _DOCUMENT = frozenset({"document", "doc"})
+_REMOVES = frozenset({"removeparam", "queryprune"})
+"""The modifier itself, by each of its names."""
+_OF_HOSTS = frozenset({"domain", "from", "to"})
+"""Modifiers that list hosts."""
 _ALL: None = None
 # What a page is asked for as makes no difference to a crawler, unless it is what it is asked for.
 _OTHER_TYPES = frozenset(
@@ -93,7 +97,7 @@ class FilterRule:
         """Return what stands after ``removeparam=``, or None."""
         for modifier in self.modifiers:
             name, equals, value = modifier.partition("=")
-            if name in {"removeparam", "queryprune"}:
+            if name in _REMOVES:
                 return value.replace("\\,", ",") if equals and value else None
         return None
 
@@ -251,11 +255,11 @@ def _sources(rule: FilterRule) -> tuple[list[str] | None, list[str]]:
     exempt: list[str] = []
     for modifier in rule.modifiers:
         name, _, value = modifier.partition("=")
-        if name in {"removeparam", "queryprune", *_DOCUMENT}:
+        if name in _REMOVES or name in _DOCUMENT:
             continue
-        if name.removeprefix("~") in _OTHER_TYPES and name.startswith("~"):
+        if name.startswith("~") and name[1:] in _OTHER_TYPES:
             continue
-        if name not in {"domain", "from", "to"} or restricted is not None or exempt:
+        if name not in _OF_HOSTS or restricted is not None or exempt:
             raise CannotExpressError(f"{modifier}: our rules know nothing but the URL")
         hosts = [host for host in value.lower().split("|") if host]
         for host in hosts:
@@ -294,6 +298,6 @@ def _scopes_of_exception(rule: FilterRule) -> list[Pattern] | None:
     for modifier in rule.modifiers:
         name, _, value = modifier.partition("=")
         hosts = [host_pattern(host) for host in value.lower().split("|")]
-        if name in {"domain", "from", "to"} and all(hosts):
+        if name in _OF_HOSTS and all(hosts):
             return [Pattern(host) for host in hosts if host]
     return None
