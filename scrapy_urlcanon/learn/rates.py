@@ -186,8 +186,13 @@ class Rates:
             # tell without bias is the rate.
             told_by=told_by if bounds and mean <= most and not is_unbiased else 0.0,
         )
-        if is_unbiased:
-            return rate
+        return rate if is_unbiased else rate._replace(likely=self._likely(independent))
+
+    def _likely(self, independent: Iterable[tuple[Pairs, bool]]) -> tuple[float, ...]:
+        """Return how likely each of :data:`_RATES` is, by what is known of sites and by pairs.
+
+        :param independent: what :meth:`_independent` yields.
+        """
         likely = _LIKELY
         for pairs, is_apart in independent:
             by_change, by_content = _tell(pairs.differ, pairs.agree + pairs.differ)
@@ -203,7 +208,7 @@ class Rates:
                 map(mul, likely, _likelihoods(min(own, int(USUAL * unbiased)), unbiased))
             )
         whole = sum(likely) or 1.0
-        return rate._replace(likely=tuple(one / whole for one in likely))
+        return tuple(one / whole for one in likely)
 
     def _independent(self, candidate: Sequence[Operation]) -> Iterator[tuple[Pairs, bool]]:
         """Yield the pairs of others of which no two are about the same, the best ones first.
