@@ -122,12 +122,8 @@ def by_get(request: Request) -> Request:
 
 def is_unfiltered(request: Request) -> bool:
     """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
-    return is_unrecorded(request) or request.meta.get(DROP_KEY) is False
-
-
-def is_unrecorded(request: Request) -> bool:
-    """Tell whether the duplicate filter takes no note of *request*."""
-    return request.dont_filter or request.meta.get(RECORD_KEY) is False
+    meta = request.meta
+    return request.dont_filter or meta.get(RECORD_KEY) is False or meta.get(DROP_KEY) is False
 
 
 def is_for_the_spider(request: Request) -> bool:

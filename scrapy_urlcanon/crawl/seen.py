@@ -79,6 +79,16 @@ def obey_meta(crawler: Crawler) -> None:
     dupefilter.request_seen = request_seen
 
 
+def takes_note_of(crawler: Crawler, request: Request) -> bool:
+    """Tell whether the duplicate filter records *request*, if it has not seen it.
+
+    One that the scheduler does not show is not told what it is not to record.
+    """
+    if request.dont_filter:
+        return False
+    return request.meta.get(RECORD_KEY) is not False or dupefilter_of(crawler) is None
+
+
 def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None:
     """Call *receiver* with each request that the scheduler drops; the scheduler has to be open.
 

@@ -3,6 +3,7 @@
 import pytest
 from loopback import page, redirect
 from scrapy import Request
+from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, site
 
@@ -116,6 +117,43 @@ async def test_dropping_and_recording_apart(crawl, kind):
     ]
     found, _ = await hits(crawl, requests, (), {"URLCANON_SEEN_SET": kind})
     assert found == ["/a?sid=1", "/a?sid=3", "/b?sid=1", "/b?sid=2", "/b?sid=3", "/c", "/c"]
+
+
+class OwnScheduler(BaseScheduler):
+    """A scheduler of a project, with a filter that nobody else sees."""
+
+    def __init__(self, crawler):
+        self._fingerprint = crawler.request_fingerprinter.fingerprint
+        self._queue = []
+        self._seen = set()
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def has_pending_requests(self):
+        return bool(self._queue)
+
+    def enqueue_request(self, request):
+        fingerprint = self._fingerprint(request)
+        is_seen = fingerprint in self._seen and not request.dont_filter
+        if not is_seen:
+            self._seen.add(fingerprint)
+            self._queue.append(request)
+        return not is_seen
+
+    def next_request(self):
+        return self._queue.pop(0) if self._queue else None
+
+
+@deferred_f_from_coro_f
+async def test_filter_that_records_all_the_same(crawl):
+    """What fails stands for its page, whatever it says: the next variant is fetched."""
+    requests = [("/a?sid=1", {"urlcanon_record": False}), ("/a?sid=2", {})]
+    found, _ = await hits(
+        crawl, requests, {"/a?sid=1": page("", status=404)}, {"SCHEDULER": OwnScheduler}
+    )
+    assert found == ["/a?sid=1", "/a?sid=2"]
 
 
 @deferred_f_from_coro_f

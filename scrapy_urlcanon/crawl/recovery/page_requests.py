@@ -27,7 +27,6 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_for_the_spider,
     is_retry,
     is_unfiltered,
-    is_unrecorded,
     mark_of,
     marked,
     original_of,
@@ -38,7 +37,7 @@ from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
-from scrapy_urlcanon.crawl.seen import scheduler_of
+from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -189,7 +188,8 @@ class PageRequests:
         callback = self._callback(request)
         mark = mark_of(request, REWRITTEN)
         is_rewritten = mark is not None and mark["url"] == request.url
-        is_recorded = not is_unrecorded(request) or is_rewritten or self._settings.record_start
+        is_noted = takes_note_of(self._crawler, request)
+        is_recorded = is_noted or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
