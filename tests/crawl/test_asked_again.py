@@ -2,7 +2,7 @@
 
 import pytest
 from loopback import page
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -174,3 +174,21 @@ async def test_page_that_is_asked_for_again_in_vain(crawl):
     settings = {**RULES, "EXTENSIONS": {Refusing: 1}}
     result = await crawl(in_turn(page("log in")), settings, spider=Again)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2"]
+
+
+@pytest.mark.parametrize("spider", [Again, Stepping])
+@deferred_f_from_coro_f
+async def test_earlier_run_has_not_got_what_it_asked_for_in_vain(crawl, spider):
+    """The first answer was not the page: the next run fetches it, the one after it does not."""
+    answers = [page("a"), page("gone", status=404), page("log in")]
+    pages = site({"/": links("/a?sid=1")})
+    found = []
+    for _ in range(3):
+        result = await crawl(
+            lambda request: answers.pop() if request.url == FIRST else pages(request),
+            {**RULES, "URLCANON_SEEN": "seen.db", "URLCANON_SEEN_BY": "response"},
+            spider=spider,
+            start=[Request(f"{SITE}/", meta={"urlcanon_refetch": True})],
+        )
+        found.append(result.hits.count("/a?sid=1"))
+    assert found == [2, 1, 0]

@@ -18,7 +18,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.registrable_domain import host_of
-from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
+from scrapy_urlcanon.crawl.answers import is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -98,6 +98,9 @@ class EarlierPages:
         connect = crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
+        if requests:
+            # What a callback asks for once more it has not got yet.
+            requests.on_raised.append(self.spider_error)
         connect(self.spider_closed, signals.spider_closed)
         if self._by == ITEM:
             connect(self.item_scraped, signals.item_scraped)
@@ -168,7 +171,7 @@ class EarlierPages:
         """Note that a callback gets *response*."""
         if self._by == ITEM or not is_success(response):
             return
-        if page_of(response).has_text if self._by == TEXT else response.body:
+        if page_of(response).has_text if self._by == TEXT else not is_blank(response):
             self._note(response)
 
     def item_scraped(self, response: Response | None) -> None:
