@@ -170,9 +170,14 @@ class EmptyDelimiters(Normalization):
         ("http://example.com/?", "http://example.com/"),
         ("http://example.com/?a=1&&b=2&", "http://example.com/?a=1&b=2"),
         ("http://@example.com:/#", "http://example.com/"),
+        ("http://user:@example.com/", "http://user@example.com/"),
         ("http://example.com/a;", "http://example.com/a"),
     )
-    keeps = ("http://example.com/a;b;", "http://example.com/a;/b")
+    keeps = (
+        "http://user:password@example.com/",
+        "http://example.com/a;b;",
+        "http://example.com/a;/b",
+    )
 
     def apply(self, url: Url) -> Url:
         userinfo = url.userinfo
