@@ -58,6 +58,20 @@ def test_rule_changes_its_examples(name, example):
     assert step.layer == "rules['*']"
 
 
+@pytest.mark.parametrize(("name", "example"), CHANGES)
+def test_rule_changes_nothing_without_the_entries_it_names(name, example):
+    """Of what it has in a list or mapping it names what was at work; an audit turns off that."""
+    canonicalizer = _canonicalizer(name, example.value)
+    step = next(s for s in canonicalizer.explain(example.url).steps if s.option == name)
+    # The list of tracking parameters is built in.
+    has_entries = name == "tracking_params" or not isinstance(example.value, (str, bool))
+    assert {bool(entry.entry) for entry in step.entries} == {has_entries}
+    neutral = BY_NAME[name].neutral
+    value = dict(neutral) if isinstance(neutral, Mapping) else neutral
+    without = canonicalizer.canonicalize_without(example.url, step.entries)
+    assert without == _canonicalizer(name, value).canonicalize(example.url)
+
+
 @pytest.mark.parametrize(("name", "example"), KEEPS)
 def test_rule_leaves_its_examples_alone(name, example):
     """What a rule must leave alone is canonical, whatever the value it has on."""
