@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote_plus, unquote_plus
 
 from attrs import define, frozen
@@ -13,7 +13,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
 
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
@@ -35,6 +35,9 @@ _MUCH: Final = 0.2
 """A kind brings much where so many of its fetches do."""
 
 
+_Place: TypeAlias = "tuple[str, str]"
+
+
 class Kind(NamedTuple):
     """A kind of URLs: those of a host with one shape of path and the same parameters.
 
@@ -47,6 +50,11 @@ class Kind(NamedTuple):
     host: str
     path: str
     names: tuple[str, ...]
+
+    @property
+    def place(self) -> _Place:
+        """Its host and its path."""
+        return self.host, self.path
 
     @property
     def text(self) -> str:
@@ -160,34 +168,63 @@ class Kinds:
             for kind, tally in self.tallies.items()
             if tally.fetches >= least_fetches and tally.is_trap and kind.host != OTHER
         ]
-        others: list[Kind] = []
-        good: dict[tuple[str, ...], list[Kind]] = {}
-        of_place: set[tuple[str, str]] = set()
+        if not found:
+            return
+        others = _Others(self.tallies)
+        kept = {place: others.kept_at(place) for place in {kind.place for kind, _ in found}}
+        for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
+            path = _with_texts(kind.path, tally.texts)
+            setting = ""
+            if not others.bring_much(kind, path):
+                setting = _setting(kind, path, tally.url, kept[kind.place])
+            yield Trap(kind.text, tally.fetches, tally.new, setting)
+
+
+class _Others:
+    """The kinds that are no traps: a rule against one of these is to leave them alone."""
+
+    def __init__(self, tallies: Mapping[Kind, Tally]) -> None:
+        self._kinds: list[Kind] = []
         # Of a listing a few parts may be all there are, and bring nothing but their links.
-        kept: dict[tuple[str, str], set[str]] = {}
-        for kind, tally in self.tallies.items() if found else ():
+        self._names: dict[_Place, set[str]] = {}
+        # Those that bring much, by their parameters.
+        self._much: dict[tuple[str, ...], list[Kind]] = {}
+        for kind, tally in tallies.items():
             if tally.is_trap:
                 continue
-            others.append(kind)
-            kept.setdefault((kind.host, kind.path), set()).update(kind.names)
+            self._kinds.append(kind)
+            self._names.setdefault(kind.place, set()).update(kind.names)
             if tally.with_news > tally.fetches * _MUCH:
-                good.setdefault(kind.names, []).append(kind)
-                of_place.add((kind.host, kind.path))
-        of_traps = of_place & {(kind.host, kind.path) for kind, _ in found}
-        keeps = {place for place in of_traps if _keeps_all(place, kept[place], others)}
-        for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
-            place = kind.host, kind.path
-            path = _with_texts(kind.path, tally.texts)
-            ends_much = any(
-                _is_of(other.host, kind.host) and _fits(path, other.path)
-                for other in good.get(kind.names, ())
-            )
-            setting = (
-                ""
-                if ends_much
-                else _setting(kind, path, tally.url, kept[place] if place in keeps else None)
-            )
-            yield Trap(kind.text, tally.fetches, tally.new, setting)
+                self._much.setdefault(kind.names, []).append(kind)
+        self._places = {kind.place for kinds in self._much.values() for kind in kinds}
+
+    def bring_much(self, trap: Kind, path: str) -> bool:
+        """Tell whether what ends a *trap* would end one that brings much.
+
+        :param path: that of the trap, with the texts that all of its URLs have.
+        """
+        return any(
+            _is_of(kind.host, trap.host) and _fits(path, kind.path)
+            for kind in self._much.get(trap.names, ())
+        )
+
+    def kept_at(self, place: _Place) -> set[str] | None:
+        """Return the names of the parameters that a rule for a host and a path would keep.
+
+        It is one for all that lies below, too: that of the front page would be for the whole site.
+
+        :returns: None where others would be lost with them, or none of the URLs bring much.
+        """
+        host, path = place
+        if place not in self._places or path == "/":
+            return None
+        kept, below = self._names[place], f"{path.rstrip('/')}/"
+        is_for_all = all(
+            kept.issuperset(kind.names)
+            for kind in self._kinds
+            if f"{kind.path}/".startswith(below) and _is_of(kind.host, host)
+        )
+        return kept if is_for_all else None
 
 
 def _is_of(host: str, other: str) -> bool:
@@ -198,21 +235,6 @@ def _is_of(host: str, other: str) -> bool:
     """
     host, other = _PORT.sub("", host), _PORT.sub("", other)
     return host == other or host.endswith(f".{other}")
-
-
-def _keeps_all(place: tuple[str, str], kept: set[str], kinds: Iterable[Kind]) -> bool:
-    """Tell whether a rule for a host and a path leaves *kinds* as they are.
-
-    It is one for all that lies below, too: that of the front page would be for the whole site.
-
-    :param kept: the names of the parameters that it keeps.
-    """
-    host, path = place
-    return path != "/" and all(
-        kept.issuperset(each.names)
-        for each in kinds
-        if f"{each.path}/".startswith(f"{path.rstrip('/')}/") and _is_of(each.host, host)
-    )
 
 
 def _with_texts(path: str, texts: tuple[str, ...]) -> str:
@@ -254,8 +276,7 @@ def _setting(kind: Kind, path: str, url: str, kept: set[str] | None) -> str:
 
     :param path: that of the kind, with the texts that all of its URLs have.
     :param url: one of the kind.
-    :param kept: the names of these parameters; None where others would be lost with them, or none
-        of the URLs bring much.
+    :param kept: the names of these parameters, or None, as of :meth:`_Others.kept_at`.
     """
     # A pattern is for all ports.
     pattern = _PORT.sub("", kind.host)
