@@ -117,17 +117,22 @@ def templates_of(location: Location) -> Iterator[str]:
     numbered = [n for n, segment in enumerate(segments) if NUMBER.search(segment)]
     last = 0 if query else numbered[-1]
     if any(map(is_title, segments[:last])):
-        names = iter(_NAMES)
-        parts = [
-            _place(names) if n < last and is_title(segment) else _masked(segment, names)
-            for n, segment in enumerate(segments)
-        ]
-        yield as_template("/" + "/".join(parts))
+        yield as_template(_with_any_titles(segments, last))
     if query and path != "/" and IN_QUERY not in segments:
         names = iter(_NAMES)
         query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
         if ":digits}" in query:
             yield ANY_PATH + query
+
+
+def _with_any_titles(segments: list[str], last: int) -> str:
+    """Return the class of a path in which titles do not matter before the *last* segment."""
+    names = iter(_NAMES)
+    parts = [
+        _place(names) if n < last and is_title(segment) else _masked(segment, names)
+        for n, segment in enumerate(segments)
+    ]
+    return "/" + "/".join(parts)
 
 
 def _of_version(segments: list[str]) -> Iterator[str]:

@@ -222,18 +222,7 @@ class _Skips:
             }
         against[IS_ALONE] = len(alone)
         lost = against.total()
-        hidden = sum(1 for page in alone if self._pages.led(page, found))
-        # Without the rewrites that lead to these the class may be skipped.
-        if (
-            0 < hidden < pages
-            and not found.sections
-            and self._thresholds.accept_alias(pages, lost - hidden)
-        ):
-            self.led[found.key] = {
-                url: page not in alone
-                for page in found.pages
-                for url in self._pages.led(page, found)
-            }
+        self._note_led(found, alone, pages, lost)
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             if look.is_unsure and self._thresholds.accept_alias(pages, lost - len(alone)):
                 self._unsure |= found.members
@@ -246,6 +235,25 @@ class _Skips:
         share = lower_bound(len(look.seen), len(look.claimed), self._thresholds.confidence)
         self._share_declared = max(self._share_declared, share)
         return evidence_of(found, look, against, self._thresholds)
+
+    def _note_led(self, found: SkipClass, alone: set[int], pages: int, lost: int) -> None:
+        """Note what leads to a class that may be skipped without the rewrites that lead there.
+
+        :param alone: its pages that are found nowhere else.
+        :param pages: how many speak for it.
+        :param lost: how many speak against it.
+        """
+        hidden = sum(1 for page in alone if self._pages.led(page, found))
+        if (
+            0 < hidden < pages
+            and not found.sections
+            and self._thresholds.accept_alias(pages, lost - hidden)
+        ):
+            self.led[found.key] = {
+                url: page not in alone
+                for page in found.pages
+                for url in self._pages.led(page, found)
+            }
 
     def _refuse(self, found: SkipClass, look: Look, against: Counter[str]) -> None:
         """Keep a class that somebody may want to see."""
