@@ -56,20 +56,24 @@ def at_most(count: int, trials: int, probability: float) -> float:
     if probability >= 1.0:
         return 0.0
     yes, no = log(probability), log(1.0 - probability)
-    ways = _ways(count, trials)
+    ways = _ways_up_to(count, trials)
     logs = [way + i * yes + (trials - i) * no for i, way in enumerate(ways)]
     largest = max(logs)
     return exp(largest) * sum(exp(value - largest) for value in logs)
 
 
 @lru_cache(1)
-def _ways(count: int, trials: int) -> array[float]:
-    """Return the logarithms of in how many ways up to *count* of *trials* can be chosen.
+def _ways_up_to(count: int, of: int) -> array[float]:
+    """Return what :func:`_ways` returns of each number up to *count*.
 
     A bound asks for them with forty probabilities, one after the other.
     """
-    chosen = range(count + 1)
-    return array("d", (lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) for i in chosen))
+    return array("d", (_ways(chosen, of) for chosen in range(count + 1)))
+
+
+def _ways(chosen: int, of: int) -> float:
+    """Return the logarithm of in how many ways so many of some can be chosen."""
+    return lgamma(of + 1) - lgamma(chosen + 1) - lgamma(of - chosen + 1)
 
 
 def binomial(count: int, trials: int, probability: float) -> float:
@@ -80,8 +84,9 @@ def binomial(count: int, trials: int, probability: float) -> float:
     >>> round(binomial(1, 2, 0.5), 4), round(binomial(3, 1000, 0.003), 4)
     (0.5, 0.2244)
     """
-    ways = lgamma(trials + 1) - lgamma(count + 1) - lgamma(trials - count + 1)
-    return exp(ways + count * log(probability) + (trials - count) * log(1.0 - probability))
+    return exp(
+        _ways(count, trials) + count * log(probability) + (trials - count) * log(1.0 - probability)
+    )
 
 
 def beta_binomial(count: int, trials: int, yes: float, no: float) -> float:
@@ -93,10 +98,9 @@ def beta_binomial(count: int, trials: int, yes: float, no: float) -> float:
     >>> round(beta_binomial(1, 2, 0.5, 0.5), 4), round(beta_binomial(1, 2, 500.0, 500.0), 4)
     (0.25, 0.4995)
     """
-    ways = lgamma(trials + 1) - lgamma(count + 1) - lgamma(trials - count + 1)
     before = lgamma(yes + no) - lgamma(yes) - lgamma(no)
     after = lgamma(yes + count) + lgamma(no + trials - count) - lgamma(yes + no + trials)
-    return exp(ways + before + after)
+    return exp(_ways(count, trials) + before + after)
 
 
 def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:
@@ -108,13 +112,9 @@ def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:
     >>> round(at_most_drawn(0, 7, 4, 16), 4)
     0.0692
     """
-
-    def ways(chosen: int, among: int) -> float:
-        return lgamma(among + 1) - lgamma(chosen + 1) - lgamma(among - chosen + 1)
-
     least = max(0, drawn + marked - of)
     return sum(
-        exp(ways(n, drawn) + ways(marked - n, of - drawn) - ways(marked, of))
+        exp(_ways(n, drawn) + _ways(marked - n, of - drawn) - _ways(marked, of))
         for n in range(least, count + 1)
     )
 

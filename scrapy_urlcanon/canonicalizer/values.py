@@ -99,7 +99,14 @@ class Flag(ValueType):
         return None if isinstance(value, bool) else _expected(self, value)
 
 
-class NameList(ValueType):
+class _ListType(ValueType):
+    """A list, in which ``!`` before an entry takes that of a lower layer back."""
+
+    def taken_back(self, entry: str) -> list[str]:
+        return [f"!{entry}"]
+
+
+class NameList(_ListType):
     """A list of names; the lists of all layers unite.
 
     ``*`` in a name stands for any text, and ``!name`` takes a name of a lower layer, or
@@ -142,9 +149,6 @@ class NameList(ValueType):
             entries.pop(pattern, None)
             entries[pattern] = Entry(pattern, name.startswith("!"), layer)
         return Setting(tuple(entries.values()), layer)
-
-    def taken_back(self, entry: str) -> list[str]:
-        return [f"!{entry}"]
 
 
 class NameMap(ValueType):
@@ -296,7 +300,7 @@ def _host_and_port(text: str) -> str:
     return _host(text)
 
 
-class TemplateList(ValueType):
+class TemplateList(_ListType):
     """A list of templates; the lists of all layers unite.
 
     ``!template`` takes one of a lower layer back.
@@ -330,11 +334,8 @@ class TemplateList(ValueType):
                 templates[item] = (_template(item), layer)
         return Setting(tuple(templates.values()), layer)
 
-    def taken_back(self, entry: str) -> list[str]:
-        return [f"!{entry}"]
 
-
-class RewriteList(ValueType):
+class RewriteList(_ListType):
     """A list of pairs of templates; the lists of all layers unite, the strongest first.
 
     Of two pairs with the same first template the one of the stronger layer holds, and
@@ -386,9 +387,6 @@ class RewriteList(ValueType):
                 own[rewrite.source.text] = (rewrite, layer)
         below = (pair for pair in (lower and lower.value) or () if pair[0].source.text not in own)
         return Setting((*filter(None, own.values()), *below), layer)
-
-    def taken_back(self, entry: str) -> list[str]:
-        return [f"!{entry}"]
 
 
 def _doubt_of_template(text: str) -> str | None:
