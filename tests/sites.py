@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -44,6 +45,15 @@ class FollowSpider(Spider):
 
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
+        yield from response.follow_all(css="a")
+
+
+class ItemSpider(FollowSpider):
+    """Has an item of each page that is one."""
+
+    def parse(self, response):
+        if "/item/" in response.url:
+            yield {"name": response.css("h1::text").get()}
         yield from response.follow_all(css="a")
 
 
@@ -114,6 +124,11 @@ def known_stats():
     """Return a pattern of the stats of the plugin."""
     names = (re.sub(r"\\{\w+\\}", ".+", re.escape(stat.value)) for stat in Stat)
     return re.compile(f"{PREFIX}(?:{'|'.join(names)})")
+
+
+def urls_in(path):
+    """Return the URLs of this site in a file of requests."""
+    return [json.loads(line)["url"].removeprefix(SITE) for line in path.read_text().splitlines()]
 
 
 def links(*urls):

@@ -15,7 +15,7 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import ONE_BY_ONE, SITE, FollowSpider
+from sites import ONE_BY_ONE, SITE, FollowSpider, ItemSpider, urls_in
 from trap_sites import SITES, words
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
@@ -305,11 +305,6 @@ def tree(request):
     return page("page" + "".join(f"<a href=/{n}?sid={s}></a>" for n in further for s in (1, 2)))
 
 
-def urls_in(path):
-    """Return the URLs in the file at *path*."""
-    return [json.loads(line)["url"].removeprefix(SITE) for line in path.read_text().splitlines()]
-
-
 @deferred_f_from_coro_f
 async def test_job_takes_up_what_it_left_itself(crawl, tmp_path):
     """The duplicate filter of the job has seen all of it, and yet each page is fetched, once."""
@@ -389,13 +384,6 @@ async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplo
     assert result.stats["finish_reason"] == "finished"
     said = [record for record in caplog.records if "cannot be written" in record.getMessage()]
     assert [record.levelno for record in said] == [logging.WARNING]
-
-
-class ItemSpider(FollowSpider):
-    def parse(self, response):
-        if "/item/" in response.url:
-            yield {"name": response.css("h1::text").get()}
-        yield from response.follow_all(css="a")
 
 
 @pytest.mark.parametrize("by", ["items", "builtins.len"])

@@ -1,13 +1,12 @@
 """What is left is in a file until it is fetched, whatever becomes of the crawl that takes it up."""
 
-import json
 import resource
 
 import pytest
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import ONE_BY_ONE, SITE
+from sites import ONE_BY_ONE, SITE, urls_in
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 
@@ -17,11 +16,6 @@ STOPPING = {
     "URLCANON_STOP": 0.2,
     "URLCANON_LEFT": "left",
 }
-
-
-def urls_in(path):
-    """Return the URLs in the file at *path*."""
-    return [json.loads(line)["url"].removeprefix(SITE) for line in path.read_text().splitlines()]
 
 
 @deferred_f_from_coro_f

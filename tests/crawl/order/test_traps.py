@@ -11,7 +11,7 @@ import pytest
 from loopback import Response, page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import ONE_BY_ONE, SITE, FollowSpider
+from sites import ONE_BY_ONE, SITE, FollowSpider, ItemSpider
 from trap_sites import SITES, Several, words
 
 from scrapy_urlcanon.crawl.order import index
@@ -241,15 +241,6 @@ async def test_no_host_starves_beside_others(crawl):
     assert min(counts.values()) >= 6
 
 
-class Items(FollowSpider):
-    """Has an item of each page that is one."""
-
-    def parse(self, response):
-        if "/item/" in response.url:
-            yield {"name": response.css("h1::text").get()}
-        yield from response.follow_all(css="a")
-
-
 @pytest.mark.parametrize("leads", [True, False])
 @deferred_f_from_coro_f
 async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, leads):
@@ -269,6 +260,6 @@ async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, lea
         return page("".join(f"<a href={href}>x</a>" for href in hrefs))
 
     settings = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_BY": "items"}
-    result = await crawl(respond, settings, spider=Items)
+    result = await crawl(respond, settings, spider=ItemSpider)
     assert ("brought next to nothing new" in caplog.text) is not leads
     assert ("novelty/trap/site.example/list/{1:digits}" in result.figures) is not leads
