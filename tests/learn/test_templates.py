@@ -211,3 +211,35 @@ def test_template_is_held_against_what_others_make_of_its_urls():
     ]
     learned = rules([*questions, *second, *answers])["shop.example"]
     assert learned["rewrite_path"] == [["/q/{b:digits}/{_c}", "/q/{b}"]]
+
+
+def test_path_becomes_what_a_script_is_told():
+    """Where the title cannot be told from the number the path leads to the script, not back."""
+    draw = Random(1)
+    seen = []
+    for n in range(40):
+        title = "-".join(draw.sample(("elder", "hazel", "maple", "olive", "peach", "rowan"), 3))
+        section = draw.choice(("garden", "orchard", "forest"))
+        seen.append(see(f"/index.php?option=content&view=article&id={n}", f"article {n}"))
+        seen.append(see(f"/{section}/{n}-{title}", f"article {n}"))
+        seen.append(see(f"/index.php?option=content&view=print&id={n}", f"print {n}"))
+    assert rules(seen) == {
+        "shop.example": {
+            "rewrite_path": [
+                ["/{_a}/{b:digits}-{_s}", "/index.php?id={b}&option=content&view=article"]
+            ]
+        }
+    }
+
+
+def test_parameters_from_nowhere_are_none_of_a_thing():
+    """That leads to the shorter URL, and no page has a language that nothing says."""
+    seen = []
+    for n in range(40):
+        seen.append(see(f"/article/{n}", f"article {n}"))
+        seen.append(see(f"/article?id={n}&view=full&src=list", f"article {n}"))
+    seen += [see(f"/news/{n}/x-y", f"news {n}") for n in range(40)]
+    seen += [see(f"/news.php?id={n}&lang=de", f"news {n}") for n in range(40)]
+    assert rules(seen)["shop.example"]["rewrite_path"] == [
+        ["/article?id={b:digits}&src=list&view=full", "/article/{b}"]
+    ]

@@ -73,6 +73,10 @@ def is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> is_plausible(RewriteTemplates("/blog/2026/{a}", "/blog/{a}?year=2026"))
     True
+    >>> is_plausible(RewriteTemplates("/{_a}/{b:digits}-{_s}", "/index.php?view=article&id={b}"))
+    True
+    >>> is_plausible(RewriteTemplates("/{a}/{b:digits}", "/{a}?view=article&id={b}"))
+    False
     >>> is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
     False
     >>> is_plausible(RewriteTemplates("/a?c=3:{_s}&id={a}", "/a?c=3&id={a}"))
@@ -176,8 +180,11 @@ def _explains_its_params(source: _Halves, target: _Halves) -> bool:
 
     That is the segment of the path that said so, or another parameter with its value, or what
     stood beside its value. That one out of nowhere makes no difference has to be shown of it by
-    itself. So has that of another switch: each is on by the same value.
+    itself. So has that of another switch: each is on by the same value. Where a path becomes the
+    name of a script all of them are what that one is told.
     """
+    if not source.params and "{" not in target.path:
+        return True
     lost = source.params - target.params
     switches = set(filter(SWITCHED.fullmatch, map(value_of, lost))) - source.segments
     gone = (source.segments - target.segments | set(map(value_of, lost))) - switches

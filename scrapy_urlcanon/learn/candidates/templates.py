@@ -167,8 +167,16 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     patterns, tokens, fillings, beside = explain(pieces, [*others, *map(value_of, put)])
     tokens += beside
     new_values = fillings[len(others) :]
-    from_nowhere = any(not isinstance(part, Token) for part in map(_token_of, new_values))
-    if not (from_nowhere and len(put) > len(taken)):
+    from_nowhere = [
+        name_of(param)
+        for param, value in zip(put, new_values, strict=True)
+        if _token_of(value) is None
+    ]
+    # What a script is told beside the thing, such as `view=article&id=7`, is in its path elsewhere.
+    is_script = (
+        not given and len(from_nowhere) < len(put) and not any(map(is_protected, from_nowhere))
+    )
+    if is_script or not from_nowhere or len(put) <= len(taken):
         skeleton = Skeleton(
             head,
             tail,
