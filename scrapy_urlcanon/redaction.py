@@ -1,7 +1,8 @@
 """What no report and no log is to show of a URL: credentials and session ids.
 
-:func:`redact` is for text that is kept or sent around; :func:`visible` makes sure that it
-shows as what it is; :func:`shown_url` does both, for reports, logs and rules files.
+:func:`redact` is for text that is kept or sent around, and :func:`redact_rule` for what rules are
+made of; :func:`visible` makes sure that it shows as what it is; :func:`shown_url` does both, for
+reports, logs and rules files.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _USERINFO = re.compile(r"\A([A-Za-z][A-Za-z0-9+.\-]*:)?([/\\]*)(?:[^/\\?#][^/?#]*)?@")
 _NESTED_USERINFO = re.compile(r"[/\\]{2}[^/\\?#]*@")
 _DELIMITER = re.compile("[/?&;#]")
+_PLACE = re.compile(r"\{[^{}]*\}")
 _MAX_DEPTH = 4
 _LONGEST = 1_000
 _LONGEST_END = 200
@@ -90,6 +92,19 @@ def redact(url: str) -> str:
             _query(its_query),
         ]
     )
+
+
+def redact_rule(text: str) -> str:
+    """Return *text*, an entry of a rule, as :func:`redact` does.
+
+    What a place of a template stands for is no value: what has no other one is shown as it can be
+    pasted.
+
+    >>> redact_rule("/show?sid={sid}"), redact_rule("/show?sid=4fa2&id={id}")
+    ('/show?sid={sid}', '/show?sid=***&id={id}')
+    """
+    without_places = _PLACE.sub("", text)
+    return text if redact(without_places) == without_places else redact(text)
 
 
 def _query(query: str) -> str:

@@ -15,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.files import has_time, write_atomically
-from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.redaction import redact_rule
 from scrapy_urlcanon.report.destination import destinations, write_untaken
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
@@ -122,7 +122,7 @@ class ReportWriter:
         figures: dict[str, int] = {}
         for stat, value in sorted(stats.items()):
             if stat.startswith(_STATS) and isinstance(value, int):
-                name = redact(stat.removeprefix(_STATS))
+                name = redact_rule(stat.removeprefix(_STATS))
                 # Two rules that differ in a secret read the same.
                 figures[name] = figures.get(name, 0) + value
         for section in self._sections:

@@ -111,6 +111,11 @@ SUSPENDED = {
         RULES,
     ),
     "of one value": ({RULES: {"*": {"www": "strip"}}}, RuleEntry("www"), RULES),
+    "with a place for a secret": (
+        {RULES: {"*": {"rewrite_path": [["/a/b?sid={_s}&view={v}", "/a/b/{v}"]]}}},
+        RuleEntry("rewrite_path", "/a/b?sid={_s}&view={v}"),
+        RULES,
+    ),
 }
 URL = "http://www.example.com/a/b?utm_source=1&sid=2&view=grid"
 

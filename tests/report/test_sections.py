@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
 import pytest
 from rich.console import Console
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.crawl.order.progress import News
+from scrapy_urlcanon.novelty.kinds import Kinds
 from scrapy_urlcanon.report import page, section, sections
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen
+from scrapy_urlcanon.report.sections.traps import Traps
 from scrapy_urlcanon.report.terminal import show_report
 
 TOY = '''
@@ -124,3 +128,15 @@ def test_each_section_says_what_it_is():
     for kind in found:
         assert kind.__doc__
         assert bool(kind.key) == hasattr(kind, "row")
+
+
+def test_line_that_ends_a_trap_can_be_pasted_whatever_its_parameters_are_called():
+    """It has a place where a URL has a secret, and no value."""
+    kinds = Kinds()
+    for number in range(30):
+        kinds.note(f"http://a.example/c?sid={number}", 10, 0, has_news=False)
+    traps = Traps(Canonicalizer())
+    traps.note_news(News((), (), tuple(kinds.traps()), {}))
+    (row,) = traps.rows()
+    rules = ast.literal_eval(f"{{{row.setting}}}")
+    assert Canonicalizer(rules).skips("http://a.example/c?sid=7")

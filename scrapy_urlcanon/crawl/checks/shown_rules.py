@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy_urlcanon.redaction import REDACTED, is_secret, redact, visible
+from scrapy_urlcanon.redaction import REDACTED, is_secret, redact, redact_rule, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ def shown_layer(layer: Layer) -> str:
 
 def shown_rule(entry: RuleEntry) -> str:
     """Return *entry* as text."""
-    return redact(str(entry))
+    return redact_rule(str(entry))
 
 
 def shown_layers(layers: Iterable[Layer]) -> str:
@@ -40,8 +40,8 @@ def shown_layers(layers: Iterable[Layer]) -> str:
 def shown_value(value: Any) -> str:
     """Return the *value* of an option as Python has it, no longer than a report can show.
 
-    >>> shown_value({"sid": "1", "view": "grid"}), shown_value(["/a?token=1", "sid"])
-    ("{'sid': '***', 'view': 'grid'}", "['/a?token=***', 'sid']")
+    >>> shown_value({"sid": "1", "view": "grid"}), shown_value(["/a?token=1", "/a?sid={s}"])
+    ("{'sid': '***', 'view': 'grid'}", "['/a?token=***', '/a?sid={s}']")
     """
     text = visible(repr(_redacted(value)))
     if len(text) <= _LONGEST:
@@ -51,7 +51,7 @@ def shown_value(value: Any) -> str:
 
 def _redacted(value: Any) -> Any:
     if isinstance(value, str):
-        return redact(value)
+        return redact_rule(value)
     if isinstance(value, (list, tuple)):
         return [_redacted(item) for item in value]
     if isinstance(value, dict):

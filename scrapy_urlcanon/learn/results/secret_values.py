@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.redaction import redact_rule
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule
-
-_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 def without_secrets(learned: Learned) -> tuple[Learned, int]:
@@ -41,8 +38,8 @@ def shows_a_secret(setting: Any, pattern: str = "") -> bool:
     elif isinstance(setting, list):
         texts += [text for item in setting for text in ([item] if isinstance(item, str) else item)]
     # What stands before an @ in a path is no password.
-    plain = ["//host" * text.startswith("/") + _PLACEHOLDER.sub("", text) for text in texts]
-    return any(redact(text) != text for text in plain)
+    whole = ["//host" * text.startswith("/") + text for text in texts]
+    return any(redact_rule(text) != text for text in whole)
 
 
 def _is_left_out(rule: LearnedRule) -> bool:

@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.settings import (
     name_of,
 )
 from scrapy_urlcanon.exceptions import ReportError
-from scrapy_urlcanon.redaction import redact, shown_url, visible
+from scrapy_urlcanon.redaction import redact_rule, shown_url, visible
 from scrapy_urlcanon.report.sampling import COUNTED_URLS, GroupSample
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.wording import count_of
@@ -181,7 +181,7 @@ def _group(group: SampledGroup, canonicalizer: Canonicalizer) -> Group:
 def _variant(
     variant: SampledVariant, on_kept: tuple[Step, ...], canonicalizer: Canonicalizer
 ) -> Variant:
-    skips = tuple(redact(entry.entry) for entry in variant.entries if entry.is_skip)
+    skips = tuple(redact_rule(entry.entry) for entry in variant.entries if entry.is_skip)
     steps: Iterable[StepOnUrl] = (_DECLARATION,)
     if skips:
         steps = (StepOnUrl(SKIP, name_of("skip_places"), "dropped", skips),)
@@ -222,7 +222,7 @@ def _steps(
 
 def _step(option: str, causes: Iterable[Cause], on: str) -> StepOnUrl:
     layers = dict.fromkeys(cause.layer for cause in causes)
-    entries = dict.fromkeys(redact(cause.entry) for cause in causes if cause.entry)
+    entries = dict.fromkeys(redact_rule(cause.entry) for cause in causes if cause.entry)
     return StepOnUrl(option, shown_layers(layers), on, tuple(entries))
 
 

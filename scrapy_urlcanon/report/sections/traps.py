@@ -45,8 +45,9 @@ class Traps(Section):
         self._traps: tuple[TrapRow, ...] = ()
 
     def note_news(self, news: News) -> None:
+        # A line has names of parameters and places for their values, and none of these.
         self._traps = tuple(
-            TrapRow(redact(trap.kind), trap.fetches, trap.new, redact(trap.setting))
+            TrapRow(redact(trap.kind), trap.fetches, trap.new, trap.setting)
             for trap in news.traps[:_MOST]
         )
 
