@@ -163,7 +163,7 @@ def _show(profile: Profile, screen: Screen) -> None:
     for sign in profile.signs:
         screen.line(str(sign), (" (enough by itself)" if sign.is_certain else "", "dim"), indent=2)
     for title, is_certain in (("Certain", True), ("Suspicions", False)):
-        rules = [rule for rule in (*profile.rules, *profile.parts) if rule.is_certain is is_certain]
+        rules = [rule for rule in profile.all_rules if rule.is_certain is is_certain]
         if rules:
             screen.heading(title)
         for rule in rules:
