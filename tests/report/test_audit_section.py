@@ -163,6 +163,14 @@ def test_where_no_line_is_strong_enough_the_rule_is_to_be_removed():
     assert (found.advice, found.line) == ("To take it back, remove it where it is written.", "")
 
 
+def test_line_that_would_show_a_secret_is_none():
+    """With ``***`` in its place it would take nothing back."""
+    entry = RuleEntry("rewrite_path", "/a/b?sid=2&view={v}")
+    layers = {RULES: {"*": {"rewrite_path": [[entry.entry, "/a/b/{v}"]]}}}
+    found = taking_back(configuration_of(layers), entry, "example.com", [URL])
+    assert (found.advice, found.line) == ("To take it back, remove it where it is written.", "")
+
+
 def test_declarations_have_a_setting():
     """What pages declare is no rule."""
     found = taking_back(configuration_of({}), RuleEntry("declared_canonical"), "example.com", [])

@@ -68,8 +68,11 @@ def taking_back(
             option, value = next(iter(options.items()))
             if known and option in known.options:
                 place, line = f"{option} of {place}", value
-            pasted = f"{shown_value(line)[1:-1]},"
-            return TakingBack(f"To take it back, add to {place}:", pasted)
+            shown = shown_value(line)
+            if shown != repr(line):
+                # It has a secret, which is not to be shown, and without it would do nothing.
+                break
+            return TakingBack(f"To take it back, add to {place}:", f"{shown[1:-1]},")
     return TakingBack("To take it back, remove it where it is written.", "")
 
 
