@@ -150,6 +150,7 @@ class DropLabels(Rule):
     changes = (
         Example(["m", "mobile"], "http://m.example.com/a", "http://example.com/a"),
         Example(["m"], "http://en.m.example.co.uk/", "http://en.example.co.uk/"),
+        Example(["m"], "http://m.m.com/", "http://m.com/"),
     )
     keeps = (
         Example(["m"], "http://m.com/", "http://m.com/"),
