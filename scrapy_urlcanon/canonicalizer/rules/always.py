@@ -218,6 +218,7 @@ class PercentEncoding(Normalization):
             "http://example.com/%E5%BC%95%E3%81%8D%E5%89%B2%E3%82%8A.html",
         ),
         ("http://example.com/?q=a%20b:c", "http://example.com/?q=a+b%3Ac"),
+        ("http://us%65r@example.com/", "http://user@example.com/"),
     )
     keeps = (
         "http://example.com/a%2Fb",
@@ -259,6 +260,7 @@ class DotSegments(Normalization):
     changes = (
         ("http://example.com/a/./b/../c", "http://example.com/a/c"),
         ("http://example.com/a/%2e%2E/", "http://example.com/"),
+        ("http://example.com/a/b/..", "http://example.com/a/"),
     )
     keeps = ("http://example.com/a/...", "http://example.com/.well-known/")
 

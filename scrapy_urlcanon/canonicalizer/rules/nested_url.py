@@ -196,6 +196,7 @@ class Amp(Rule):
             "https://example.com/a?b=1",
         ),
         Example("unwrap", "https://www.google.com/amp/example.com/a", "http://example.com/a"),
+        Example("unwrap", "https://www.google.com/amp/s/example.com", "https://example.com/"),
     )
     keeps = (
         Example("unwrap", "https://cdn.ampproject.org/v0.js", "https://cdn.ampproject.org/v0.js"),

@@ -280,6 +280,7 @@ class PathParams(PathRule):
     )
     keeps = (
         Example(["jsessionid"], "http://example.com/a;v=1.1", "http://example.com/a;v=1.1"),
+        Example(["sid"], "http://example.com/a;SID=1", "http://example.com/a;SID=1"),
         Example(
             ["*"], "http://example.com/a%3Bjsessionid=1", "http://example.com/a%3Bjsessionid=1"
         ),
