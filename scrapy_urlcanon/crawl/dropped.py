@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy import signals
@@ -301,14 +302,15 @@ class DroppedDuplicates:
         self._write_counts()
         dropped = self._exact + self._variants
         self._stats.set(Stat.REQUESTS, _enqueued(self._stats.all()) + dropped)
-        ranked = _most_common(self._domains)
-        for domain, count in ranked[:_TOP_DOMAINS]:
-            self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
+        # A host may have the name that all others have together: it is one of them.
+        names = (each for each in _most_common(self._domains) if each[0] != OTHER_DOMAINS)
+        most = dict(islice(names, _TOP_DOMAINS))
+        most[OTHER_DOMAINS] = dropped - sum(most.values())
+        for domain, count in most.items():
+            if count:
+                self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
         for entry, count in _most_common(self._entries, _TOP_ENTRIES):
             self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=entry)
-        others = dropped - sum(count for _, count in ranked[:_TOP_DOMAINS])
-        if others:
-            self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain=OTHER_DOMAINS)
         stats = self._stats.all()
         # Scrapy's DummyStatsCollector keeps nothing, and there is nothing to sum up.
         if Stat.REQUESTS.key() in stats:

@@ -142,6 +142,18 @@ async def test_domains_beyond_the_top_are_counted_together(
 
 
 @deferred_f_from_coro_f
+async def test_host_that_is_called_as_the_others_is_one_of_them(crawl):
+    """Whatever hosts are called, the figures of domains add up."""
+    hosts = ["other", *(f"host{n}.example" for n in range(25))]
+    urls = [f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")]
+    pages = {f"{SITE}/": links(*urls, "http://other/#c")}
+    result = await crawl(lambda request: pages.get(request.url, page("a page")))
+    domains = {k: v for k, v in result.figures.items() if k.startswith("dropped/domain/")}
+    assert domains["dropped/domain/other"] == 13
+    assert sum(domains.values()) == result.figures["dropped"] == 53
+
+
+@deferred_f_from_coro_f
 async def test_what_scrapy_would_have_fetched_counts_each_url_once(crawl):
     """Two links to one variant are one request that Scrapy alone would have made."""
     respond = site({"/": links("/a", "/a?sid=1", "/a?sid=1", "/a?sid=2"), "/a": page("a")})
