@@ -277,6 +277,7 @@ class PageRequests:
         if page and page in pages and self._lives.asked_again(page, callback, step):
             if step == (page, callback):
                 self._scraped[brought] = tuple(each for each in pages if each != page)
+                self._no_successes.add(brought)
             for listener in self.on_raised:
                 listener(response)
 
@@ -351,7 +352,10 @@ class PageRequests:
         )
 
     def got_no_success(self, request: Request) -> bool:
-        """Tell whether *request* brought an error that the callback handles, half, another page."""
+        """Tell whether *request* brought something else than its page.
+
+        That is an error that it handles, half, another page, or what it asks for once more.
+        """
         return request in self._no_successes
 
     def restore(self, outcome: Record, depth: int | None) -> None:
