@@ -314,7 +314,7 @@ async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
 def html(*urls, end="</body></html>"):
     """Return a whole page that links *urls*, or one that breaks off before its *end*."""
     tags = "".join(f'<a href="{url}">link</a>' for url in urls)
-    return page(f"<html><body>{tags}{end}")
+    return page(f"<html><body>text {tags}{end}")
 
 
 @deferred_f_from_coro_f
