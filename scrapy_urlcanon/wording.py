@@ -5,8 +5,6 @@ from __future__ import annotations
 from http import HTTPStatus
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_LONGEST = 400
-_LONGEST_END = _LONGEST // 3
 
 
 def count_of(number: int, singular: str, plural: str = "") -> str:
@@ -18,16 +16,18 @@ def count_of(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def shortened(text: str) -> str:
-    """Return *text* without its middle where it is very long: both ends say something.
+def shortened(text: str, most: int = 400) -> str:
+    """Return *text* without its middle where it is longer than *most*: both ends say something.
 
-    >>> shown = shortened(f"expected a number, got {'7' * 1_000}; did you mean 1?")
-    >>> shown[:26], shown[-20:], len(shown)
-    ('expected a number, got 777', '777; did you mean 1?', 403)
+    >>> shortened("expected a number, got 'aaaaaaaaaaaaaaaa'; did you mean 1?", 54)
+    "expected a number, got 'aaaaaaaaaaaa … '; did you mean 1?"
+    >>> shortened("short")
+    'short'
     """
-    if len(text) <= _LONGEST:
+    if len(text) <= most:
         return text
-    return f"{text[: _LONGEST - _LONGEST_END]} … {text[-_LONGEST_END:]}"
+    end = most // 3
+    return f"{text[: most - end]} … {text[-end:]}"
 
 
 def seconds_of(text: object) -> float | None:
