@@ -36,6 +36,7 @@ class Fragment(Rule):
     )
     changes = (
         Example("drop", "http://example.com/#top", "http://example.com/"),
+        Example("drop", "http://example.com/#!/a", "http://example.com/"),
         Example("routing", "http://example.com/#top", "http://example.com/"),
     )
     keeps = (
