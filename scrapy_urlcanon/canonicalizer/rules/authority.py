@@ -268,6 +268,11 @@ class HostAliases(Rule):
             "http://mirror.example/a",
             "http://example.com/a",
         ),
+        Example(
+            {"mirror.example": "example.com"},
+            "http://mirror.example:8080/a",
+            "http://example.com:8080/a",
+        ),
     )
     keeps = (
         Example(
