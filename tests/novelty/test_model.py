@@ -35,6 +35,20 @@ def test_old_evidence_decays():
     assert model.expect(packed((1, 2))) < 0.1
 
 
+def test_what_was_good_once_and_brings_nothing_comes_down_as_fast_where_little_is_expected():
+    """It is halved in as many pages each time, though one says ever less of what is rare anyway."""
+    model = OnlineModel(prior=0.2)
+    for _ in range(100):
+        model.learn(packed(range(40)), 0.3)
+    halved = []
+    for bound in (0.1, 0.05, 0.025, 0.0125):
+        halved.append(0)
+        while model.expect(packed(range(40))) > bound:
+            model.learn(packed(range(40)), 0.0)
+            halved[-1] += 1
+    assert max(halved) <= 20
+
+
 def test_what_is_learned_of_a_shared_feature_holds_for_others():
     """A kind that was never fetched starts from what its features brought elsewhere."""
     model = OnlineModel(prior=0.6)

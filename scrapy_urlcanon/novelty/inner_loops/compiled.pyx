@@ -26,7 +26,7 @@ from scrapy_urlcanon.novelty.inner_loops import in_python
 
 cdef double UNSURE = in_python.UNSURE
 cdef double OF_ITS_OWN = in_python.OF_ITS_OWN
-cdef double LEAST_DOUBT = in_python.LEAST_DOUBT
+cdef double FORGOTTEN = in_python.FORGOTTEN
 cdef double LEAST_SLOPE = in_python.LEAST_SLOPE
 cdef double MOST = in_python.MOST
 cdef double CAUTION = in_python.CAUTION
@@ -320,12 +320,14 @@ def learn(
         total += doubts[number]
     cdef double of_each = UNSURE / count, of_its_own = OF_ITS_OWN * doubts[count - 1]
     cdef double unsure = of_each * total + of_its_own
-    cdef double surer = 1.0 + unsure * max(expected * (1.0 - expected), LEAST_SLOPE)
+    cdef double slope = max(expected * (1.0 - expected), LEAST_SLOPE)
+    cdef double surer = 1.0 + unsure * slope
+    cdef double least = min(1.0, FORGOTTEN / slope)
     cdef double move = (share - expected) / surer
     for number in range(count):
         of_weights[_feature(features, number)] += move * of_each * doubts[number]
         if not again:
-            of_known[_feature(features, number)] = 1.0 - max(doubts[number] / surer, LEAST_DOUBT)
+            of_known[_feature(features, number)] = 1.0 - max(doubts[number] / surer, least)
     of_weights[_feature(features, count - 1)] += move * of_its_own
     PyMem_Free(doubts)
 

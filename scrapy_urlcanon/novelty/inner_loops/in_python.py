@@ -27,10 +27,15 @@ UNSURE: Final = 8.0
 """The variance, in logits, of what is expected where all features are new."""
 OF_ITS_OWN: Final = 1.0
 """That of what is expected of a kind of which nothing is known but all of its features."""
-LEAST_DOUBT: Final = 0.05
-"""This share of it no number of examples takes away: what a site brings changes."""
-LEAST_SLOPE: Final = 0.02
-"""Of the logistic function, near its ends: an example counts there too."""
+FORGOTTEN: Final = 0.008
+"""Divided by the slope of the logistic function at what is expected, it is the share of the doubt
+that no number of examples takes away, as where older ones are forgotten at one rate (T. McCormick
+and others, "Dynamic logistic regression and dynamic model averaging for binary classification",
+Biometrics 68, 2012): a twentieth where what is usual is expected, all where next to nothing is. An
+example says little there. With a twentieth for all a class that was good once came down ever more
+slowly: from 0.1 to 0.01 in 207 pages that brought nothing, where it takes 37 now."""
+LEAST_SLOPE: Final = 0.002
+"""Near the ends of the function: an example counts there too."""
 MOST: Final = 30.0
 CAUTION: Final = 0.6
 """What nothing is known of can be counted on for that share less of what is expected."""
@@ -168,15 +173,16 @@ def learn(
     doubts = [1.0 - known[number] for number in numbers]
     of_each, of_its_own = UNSURE / len(numbers), OF_ITS_OWN * doubts[-1]
     unsure = of_each * sum(doubts) + of_its_own
-    surer = 1.0 + unsure * max(expected * (1.0 - expected), LEAST_SLOPE)
+    slope = max(expected * (1.0 - expected), LEAST_SLOPE)
+    surer = 1.0 + unsure * slope
     move = (share - expected) / surer
     for number, doubt in zip(numbers, doubts, strict=True):
         weights[number] += move * of_each * doubt
     weights[numbers[-1]] += move * of_its_own
     if not again:
+        least = min(1.0, FORGOTTEN / slope)
         for number, doubt in zip(numbers, doubts, strict=True):
-            left = doubt / surer
-            known[number] = 1.0 - left if left > LEAST_DOUBT else 1.0 - LEAST_DOUBT
+            known[number] = 1.0 - max(doubt / surer, least)
 
 
 def note_lines(
