@@ -54,6 +54,9 @@ SEARCHED = re.compile(
 )
 """Names of parameters that have what is searched for."""
 
+SEARCHED_OR_Q = re.compile(f"q|{SEARCHED.pattern}", re.IGNORECASE)
+"""The same with ``q``, which has the path of the page in some programs."""
+
 FIRST_PAGE = frozenset(("", "0", "1"))
 """Numbers of a first page."""
 

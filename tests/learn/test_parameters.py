@@ -64,6 +64,10 @@ def test_parameter_of_one_script_only_is_not_that_of_the_site():
     found = {"drop_params": ["part"]}
     assert rules(seen) == {"shop.example": found}
     assert rules([*seen, *pages("/picture?id={}", 4)]) == {"shop.example/article/": found}
+    # Nor are the words that led to an object, where the crawl has seen but other pages.
+    led = [see(f"/object/{i}?q={q}", f"object {i}") for i in range(9) for q in ("elm", "oak")]
+    plain = [see(f"/artist/{i}", f"artist {i}") for i in range(20)]
+    assert rules([*led, *plain]) == {"shop.example/object/": {"drop_params": ["q"]}}
     # What others have as well is not.
     other = [see(f"/picture?id={i}&part={n}", f"picture {i}") for i in range(4) for n in (1, 2)]
     assert rules([*seen, *other]) == {"shop.example": found}

@@ -20,7 +20,7 @@ from scrapy_urlcanon.learn.trials.values import (
     only_value,
     tell_things_apart,
 )
-from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, may_be_default
+from scrapy_urlcanon.learn.vocabulary import SEARCHED_OR_Q, is_date, is_paging, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -229,12 +229,14 @@ class ScopeSearch:
 
         A parameter of that name may mean something else in the others, whichever of its values were
         seen there. Where they have no URL of that kind it stays as it is, but for a parameter that
-        is one of a single script: where a crawl meets it elsewhere it is another one.
+        is one of a single script: where a crawl meets it elsewhere it is another one. So it is with
+        the words that led to a thing: a search, to which the crawl may not have come, shows others.
         """
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
         if scope.condition:
             return tally
         is_new = trial.known <= 0 and bool(trial.any_value or trial.valued)
+        is_searched = any(map(SEARCHED_OR_Q.fullmatch, (*trial.any_value, *trial.valued)))
         urls = self._groups.site.locations
         evidence = [
             n for n, to in enumerate(self._merges.targets) if pages_of(n) and scope.holds(to)
@@ -247,7 +249,11 @@ class ScopeSearch:
                 break
             left = [url for url in inside if part.holds(url)]
             if len(left) < len(inside) or (
-                is_new and is_of_one_path(part.segments, inside, urls, self._chance)
+                is_new
+                and (
+                    (is_searched and part.segments)
+                    or is_of_one_path(part.segments, inside, urls, self._chance)
+                )
             ):
                 scope, inside = part, left
         merges = (merge for merge in self._merges if scope.holds(merge.target))
