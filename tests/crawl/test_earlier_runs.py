@@ -399,6 +399,19 @@ async def test_command(crawl):
     assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
 
 
+def test_pruned_store_is_as_small_as_what_is_left(tmp_path):
+    """Else a store of which all pages were removed would stay as large as it was, for good."""
+    store = tmp_path / "seen.db"
+    sizes = []
+    for _ in range(2):
+        urls = "".join(f"http://x.example/{number}\n" for number in range(5_000))
+        urlcanon("seen", "import", store, "-", cwd=tmp_path, stdin=urls)
+        sizes.append(store.stat().st_size)
+        urlcanon("seen", "prune", store, "--domain", "x.example", cwd=tmp_path)
+        sizes.append(store.stat().st_size)
+    assert max(sizes[1::2]) < min(sizes[::2]) / 10
+
+
 def test_file_to_import_that_is_not_there_is_named(tmp_path):
     """Not the store, which is."""
     done = urlcanon("seen", "import", "seen.db", "absent", cwd=tmp_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -113,10 +115,17 @@ class SeenPages:
         )
 
     def prune(self, domain: str | None = None, before: float | None = None) -> int:
-        """Remove the pages of *domain*, or got *before*; return how many."""
+        """Remove the pages of *domain*, or got *before*; return how many.
+
+        The file gets as small as what is left, unless another process has it, or the disk is full.
+        """
         where, values = _where(domain, before)
         with self._database:
-            return self._database.execute(f"DELETE FROM pages{where}", values).rowcount  # noqa: S608
+            removed = self._database.execute(f"DELETE FROM pages{where}", values).rowcount  # noqa: S608
+        if removed:
+            with suppress(sqlite3.OperationalError):
+                self._database.execute("VACUUM")
+        return removed
 
     def set_clock_back(self, now: float, to: float) -> int:
         """Have pages that were got after *now* be got at *to*: a clock was set back."""
