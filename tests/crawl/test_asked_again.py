@@ -1,5 +1,7 @@
 """A callback that asks for its page once more has it when it is done with that."""
 
+import asyncio
+
 import pytest
 from loopback import page
 from scrapy import Request, signals
@@ -144,6 +146,36 @@ async def test_callback_that_raises_after_it_asked_for_a_second_step(crawl):
     """It has had half of the page, whatever comes of that step, and gets the next variant."""
     result = await crawl(in_turn(page("log in"), page("a")), RULES, spider=SteppingAndRaising)
     assert sorted(result.hits) == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_raises_once_the_second_step_has_come(crawl):
+    """Another callback has had that step; this one has had half of the page still."""
+    over = asyncio.Event()
+
+    class RaisingLate(Stepping):
+        async def parse(self, response):
+            for each in super().parse(response):
+                yield each
+            if "log in" in response.text:
+                await over.wait()
+                raise ValueError
+
+        def shown(self, response):
+            yield response.follow("/next", callback=self.after)
+
+        def after(self, response):
+            if response.url.endswith("/end"):
+                over.set()
+            yield response.follow("/end", callback=self.after)
+
+    settings = {
+        **RULES,
+        "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000,
+        "HTTPERROR_ALLOW_ALL": True,
+    }
+    result = await crawl(in_turn(page("log in"), page("a")), settings, spider=RaisingLate)
+    assert "/a?sid=2" in result.hits
 
 
 @pytest.mark.parametrize("spider", [Again, Retrying])

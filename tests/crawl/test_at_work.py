@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from loopback import page
+from loopback import page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
 
@@ -112,3 +112,37 @@ async def test_page_whose_exception_is_handled_is_not_seen(crawl):
     await crawl(only, settings, spider=RaisingLate, start=start)
     again = await crawl(only, settings, start=start)
     assert again.hits == ["/a?sid=1", "/behind"]
+
+
+@deferred_f_from_coro_f
+async def test_page_that_one_request_led_from_and_another_brings(crawl):
+    """The end of the first says nothing of it: the second raises, and a third URL is fetched."""
+    brought, ended = asyncio.Event(), asyncio.Event()
+
+    class Led(FollowSpider):
+        async def parse(self, response):
+            if response.url.endswith("/end"):
+                ended.set()
+            for each in super().parse(response):
+                yield each
+            if response.url.endswith("/other"):
+                await brought.wait()
+                yield response.follow("/next")
+            if "sid=2" in response.url:
+                brought.set()
+                await ended.wait()
+                raise ValueError("the session is over")
+
+    pages = {
+        "/": links("/a?sid=1"),
+        "/a?sid=1": redirect("/other"),
+        "/other": links("/a?sid=2"),
+        "/a?sid=2": links("/a?sid=3"),
+        "/next": links("/next/one"),
+        "/next/one": links("/end"),
+        "/end": page("end"),
+    }
+    result = await crawl(
+        site(pages), {**SLOW, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000}, spider=Led
+    )
+    assert "/a?sid=3" in result.hits

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import DROPPED, TRANSITIONS, Event, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import DROPPED, LED, TRANSITIONS, Event, Fate, State
 
 PAGE, OTHER = b"page", b"other"
 
@@ -302,8 +302,14 @@ class Lives(RuleBasedStateMachine):
 
     @rule(page=pages, callback=callbacks)
     def get(self, page, callback):
+        self.take_over(page, callback)
         if self.lives.got(page, callback):
             self.at_work.append((page, callback))
+
+    def take_over(self, page, callback):
+        """Have the end of what was led elsewhere say nothing of the page any more."""
+        if self.lives.state(page, callback) in LED:
+            self.at_work = [each for each in self.at_work if each != (page, callback)]
 
     @rule(number=st.integers(0, 5), raises=st.booleans())
     def done(self, number, raises):
@@ -330,10 +336,13 @@ class Lives(RuleBasedStateMachine):
 
     @rule(page=pages, callback=callbacks, step=pages, other=callbacks)
     def ask_again(self, page, callback, step, other):
-        self.lives.asked_again(page, callback, (step, other))
+        is_asked = self.lives.asked_again(page, callback, (step, other))
+        if is_asked and (page, callback) == (step, other):
+            self.at_work.remove((page, callback))
 
     @rule(page=pages, callback=callbacks)
     def lead(self, page, callback):
+        self.take_over(page, callback)
         if self.lives.led(page, callback):
             self.at_work.append((page, callback))
 

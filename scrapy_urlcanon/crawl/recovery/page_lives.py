@@ -117,6 +117,8 @@ class PageLives(Generic[R]):
         self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
         self._checked: set[tuple[bytes, Hashable]] = set()
         self._given: set[tuple[bytes, Hashable]] = set()
+        # Those that asked for another step, and are at work still: they may raise once it has come.
+        self._asking: set[tuple[bytes, Hashable]] = set()
         self.sends = 0
         """How many requests were on their way so far: what tells the earlier from the later."""
         self._waiting: dict[bytes, _Waiting[R]] = {}
@@ -203,7 +205,7 @@ class PageLives(Generic[R]):
             on_their_way = self._on_their_way.setdefault(new, {})
             for callback, number in self._on_their_way.pop(page).items():
                 on_their_way[callback] = max(number, on_their_way.get(callback, 0))
-        for pairs in (self._checked, self._given):
+        for pairs in (self._checked, self._given, self._asking):
             for old in [pair for pair in pairs if pair[0] == page]:
                 pairs.remove(old)
                 pairs.add((new, old[1]))
@@ -239,6 +241,7 @@ class PageLives(Generic[R]):
 
         It is forgotten; where another page was got one of it is fetched.
         """
+        self._asking.discard((page, callback))
         self._move(page, callback, Event.CONFIRMED)
         waiting = self._waiting.get(page)
         if waiting and self.state(page, callback) is State.HAD:
@@ -256,6 +259,7 @@ class PageLives(Generic[R]):
 
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
+        self._asking.discard((page, callback))
         self._move(page, callback, Event.RAISED)
 
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
@@ -273,6 +277,7 @@ class PageLives(Generic[R]):
             return False
         self._move(page, callback, Event.AGAIN)
         if is_other:
+            self._asking.add((page, callback))
             self._waiting_for(step[0]).sources[page, callback, step[1]] = True
         return True
 
@@ -335,7 +340,8 @@ class PageLives(Generic[R]):
         first = page, callback
         while moves:
             page, callback, event = moves.popleft()
-            is_at_work = self.state(page, callback) is State.GIVEN
+            is_given = self.state(page, callback) is State.GIVEN
+            is_at_work = is_given or (page, callback) in self._asking
             self._set(page, callback, event)
             if page in self._waiting:
                 moves += self._settle(page, callback, event)

@@ -36,7 +36,7 @@ from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -258,8 +258,7 @@ class PageRequests:
         if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
             # Of what was cut short another URL may bring all.
             pages = dict.fromkeys(pages, False)
-        page = self.page(request)
-        if page and not pages[page]:
+        if (page := self.page(request)) and not pages[page]:
             self._no_successes.add(request)
         return pages
 
@@ -352,10 +351,7 @@ class PageRequests:
         )
 
     def got_no_success(self, request: Request) -> bool:
-        """Tell whether *request* brought something else than its page.
-
-        That is an error that it handles, half, another page, or what it asks for once more.
-        """
+        """Tell whether *request* brought an error, half, another page, or is to be made again."""
         return request in self._no_successes
 
     def restore(self, outcome: Record, depth: int | None) -> None:
@@ -471,6 +467,11 @@ class PageRequests:
         :param pages: and whether it is content of the page itself, as far as can be told.
         """
         lives = self._lives
+        led = {page for page in pages if lives.state(page, callback) in LED}
+        for other, its in self._scraped.items() if led else ():
+            # It is at work on what another request led to, and has not had the page by that.
+            if its and self._callback(other) == callback:
+                self._scraped[other] = tuple(page for page in its if page not in led)
         return [
             page
             for page, is_own in pages.items()

@@ -138,3 +138,6 @@ ON_THEIR_WAY: Final = frozenset({State.EXPECTED, State.CHECKED})
 
 GOT: Final = frozenset({State.GIVEN, State.HAD})
 """The states in which the callback got content of the page itself."""
+
+LED: Final = CONTENT - GOT
+"""The states in which it got but what a request for the page led to."""
