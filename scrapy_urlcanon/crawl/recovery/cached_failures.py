@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
-from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_cut_short, is_success
+from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
@@ -122,5 +122,5 @@ class _FailuresApart:
 def _is_whole_page(response: Response) -> bool:
     """Tell whether *response* is all of a page, and neither empty nor a redirect in its head."""
     start = response.body[:_HEAD].lower()
-    is_page = is_success(response) and bool(start) and b"refresh" not in start
+    is_page = is_success(response) and not is_blank(response) and b"refresh" not in start
     return is_page and not is_cut_short(response)
