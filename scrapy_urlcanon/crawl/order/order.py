@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
-from scrapy_urlcanon.crawl.order.turns import Turns
+from scrapy_urlcanon.crawl.order.turns import USUAL, Turns
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -42,9 +42,6 @@ _LEADS: Final = 5
 _WAITING_PAGES: Final = 8
 """After so many further pages it is taken as known what a page led to. With 32 the first tenth of a
 crawl went to lists of which nothing but that was known, that each leads to as many again."""
-_USUAL: Final = 0.2
-"""What is expected where nothing is known: what a usual page counts. With twice as much, each kind
-of which nothing was known was tried before those that were known to be usual."""
 _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
 _NONE: Final = News(0, 0, 0.0)
@@ -134,9 +131,11 @@ class Order:
         self._on_outcome = on_outcome
         self._is_under_way = is_under_way
         self._url_features = UrlFeatures()
-        self._news = OnlineModel(_USUAL)
+        # Where nothing is known a usual page is expected. With twice as much, each kind of which
+        # nothing was known was tried before those that were known to be usual.
+        self._news = OnlineModel(USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
-        self._leads = OnlineModel(_USUAL)
+        self._leads = OnlineModel(USUAL)
         self._news_taught = Rehearsal(self._news)
         self._leads_taught = Rehearsal(self._leads)
         self.suspicions = Suspicions()

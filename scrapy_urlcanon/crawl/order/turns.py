@@ -33,10 +33,11 @@ finder's filters did not end, each of which is another word, and a tracker's lon
 Without the newest it took long to find what lies deep: where the lists of a site say something too,
 as in a reference, nothing else was asked for until all of them were fetched.
 """
-_NEXT_TO_NOTHING: Final = 0.02
-"""A tenth of what a usual page counts. Amounts below it are not compared. A calendar of pages with
-four new words each was fetched to the end of a crawl, and of what else waited, with 30 words each,
-less and less was tried."""
+USUAL: Final = 0.2
+"""What a usual page counts."""
+_NEXT_TO_NOTHING: Final = USUAL / 10
+"""Amounts below it are not compared. A calendar of pages with four new words each was fetched to
+the end of a crawl, and of what else waited, with 30 words each, less and less was tried."""
 
 
 @define

@@ -235,8 +235,9 @@ class ScopeSearch:
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
         if scope.condition:
             return tally
-        is_new = trial.known <= 0 and bool(trial.any_value or trial.valued)
-        is_searched = any(map(SEARCHED_OR_Q.fullmatch, (*trial.any_value, *trial.valued)))
+        names = (*trial.any_value, *trial.valued)
+        is_new = trial.known <= 0 and bool(names)
+        is_searched = is_new and any(SEARCHED_OR_Q.fullmatch(name) for name in names)
         urls = self._groups.site.locations
         evidence = [
             n for n, to in enumerate(self._merges.targets) if pages_of(n) and scope.holds(to)
@@ -248,12 +249,10 @@ class ScopeSearch:
             if part is None or not part.is_expressible or (self._is_host_wide and part.segments):
                 break
             left = [url for url in inside if part.holds(url)]
-            if len(left) < len(inside) or (
-                is_new
-                and (
-                    (is_searched and part.segments)
-                    or is_of_one_path(part.segments, inside, urls, self._chance)
-                )
+            if (
+                len(left) < len(inside)
+                or (is_searched and part.segments)
+                or (is_new and is_of_one_path(part.segments, inside, urls, self._chance))
             ):
                 scope, inside = part, left
         merges = (merge for merge in self._merges if scope.holds(merge.target))
