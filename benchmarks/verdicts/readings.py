@@ -31,7 +31,7 @@ def suspended(stats: Mapping[str, Any]) -> set[Suspended]:
     found = set()
     for name, value in stats.items():
         if name.startswith(_SUSPENDED) and value:
-            option, _, entry = name.removeprefix(_SUSPENDED).partition(":")
+            option, _, entry = name.removeprefix(_SUSPENDED).partition("/")
             found.add(Suspended(option, entry))
     return found
 

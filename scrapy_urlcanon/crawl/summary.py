@@ -73,7 +73,9 @@ def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
             yield _row(placed, "  but their pages, which are known, were requested")
     suspended = Stat.AUDIT_SUSPENDED.counts(stats)
     if suspended:
-        yield _row(len(suspended), f"suspended: {', '.join(suspended)}")
+        # As they are called wherever they stand alone.
+        names = ", ".join(name.replace("/", ":", 1) for name in suspended)
+        yield _row(len(suspended), f"suspended: {names}")
     options = Stat.DROPPED_BY_RULE.counts(stats)
     width = max(map(len, list(options)[:_OPTIONS]), default=0)
     yield from _table(

@@ -126,7 +126,7 @@ async def test_page_that_failed_comes_once_the_rule_falls_that_had_another_one_f
         return page("", status=404) if request.target == "/a?sid=1" else product("".join(told))
 
     result = await crawl(shop(urls, answer), {**rules, **SETTINGS})
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
     assert "/a?sid=3" in result.pages
 
 

@@ -35,7 +35,7 @@ async def test_wrong_rule_over_files_loses_none(crawl, kind):
     answer = shop(urls, lambda request, _: numbered(request, kind))
     result = await crawl(answer, {**WRONG, **SETTINGS}, spider=FirstPage)
     assert result.pages == sorted(["/", *urls])
-    assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
+    assert audits(result.figures)["audit/suspended/drop_params/id"] == 1
     # Each file once, and for each of the first ones that are compared three fetches more.
     assert len(result.hits) <= len(urls) + 1 + 3 * 3
 
@@ -50,7 +50,7 @@ async def test_wrong_rule_over_large_pages_loses_none(crawl):
 
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=FirstPage)
     assert result.pages == sorted(["/", *urls])
-    assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
+    assert audits(result.figures)["audit/suspended/drop_params/id"] == 1
 
 
 @deferred_f_from_coro_f

@@ -28,7 +28,7 @@ def answer(request, count):
 async def test_later_pages_that_were_dropped_early_are_audited_too(crawl):
     """All variants are known before there are pages enough to audit them: the share is of all."""
     result = await crawl(shop(products(0, 2 * LATER), answer), AUDITED)
-    assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
+    assert audits(result.figures)["audit/suspended/drop_params/id"] == 1
     assert {*result.pages} >= {*products(LATER, 2 * LATER)}
 
 

@@ -200,7 +200,7 @@ async def test_characters_that_nobody_sees_hide_no_wrong_rule(crawl, character):
         return page(f"<title>Shoes</title>{frame(9)}{lines}")
 
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
-    assert "audit/suspended/drop_params:id" in result.figures
+    assert "audit/suspended/drop_params/id" in result.figures
     assert result.pages == sorted(["/", *urls])
 
 
@@ -267,5 +267,5 @@ async def test_one_line_of_which_a_part_moves_tells_that_a_rule_is_wrong(crawl, 
         return page(f"<title>Shoes</title>{frame(9)}<p>{text}")
 
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
-    assert "audit/suspended/drop_params:id" in result.figures
+    assert "audit/suspended/drop_params/id" in result.figures
     assert result.pages == sorted(["/", *urls])

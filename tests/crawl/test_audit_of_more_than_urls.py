@@ -32,7 +32,7 @@ async def test_suspension_takes_no_request_for_a_plain_one(crawl, own):
         start=(sent, f"{SITE}/"),
         spider=Sending,
     )
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
     assert [hit for hit in result.hits if "search" in hit] == ["/search?sid=1", "/search"]
 
 
@@ -57,7 +57,7 @@ async def test_forms_that_a_wrong_rule_merged_are_sent_once_it_falls(crawl, meth
         {**RULES, **SETTINGS},
         spider=Sending,
     )
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
     forms = [f"/form{query} q={body}" for query in ("", "?id=1", "?id=2") for body in "ab"]
     assert [hit for hit in result.pages if "form" in hit] == forms
 
@@ -79,7 +79,7 @@ async def test_form_of_which_another_one_fails_is_sent_once_a_wrong_rule_falls(c
         {**RULES, **SETTINGS},
         spider=Sending,
     )
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
     assert "/form?sid=3" in result.pages
 
 
@@ -101,5 +101,5 @@ async def test_what_is_sent_to_a_url_is_not_taken_for_its_page(crawl):
         {**RULES, **SETTINGS},
         spider=Sending,
     )
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
     assert {*targets} < {*result.pages}

@@ -38,4 +38,4 @@ async def test_quotation_that_a_page_is_about_stands_where_others_have_one_by_ch
     result = await crawl(respond, {**RULES, **SETTINGS, "URLCANON_AUDIT": share})
     assert {*QUOTATIONS} <= {*result.pages}
     suspended = [name for name in result.figures if "suspended" in name]
-    assert suspended == ["audit/suspended/drop_params:id"]
+    assert suspended == ["audit/suspended/drop_params/id"]

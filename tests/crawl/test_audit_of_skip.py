@@ -9,7 +9,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links
 
 SKIP = {**SETTINGS, "URLCANON_RULES": {"site.example": {"skip": ["/?p={id:digits}"]}}}
-SUSPENDED = "audit/suspended/skip:/?p={id:digits}"
+SUSPENDED = "audit/suspended/skip//?p={id:digits}"
 NUMBERS = range(1, 13)
 
 

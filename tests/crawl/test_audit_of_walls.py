@@ -27,7 +27,7 @@ async def test_captcha_at_the_beginning_is_no_proof(crawl):
 
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
     assert result.pages == sorted(["/", *urls])
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
 
 
 @pytest.mark.parametrize("wall", WALLS)

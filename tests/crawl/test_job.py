@@ -261,7 +261,7 @@ async def test_suspension_outlives_the_run(crawl):
     }
     respond = site({"/": links(*urls), **{url: page(f"<title>{url}</title>") for url in urls}})
     first = await crawl(respond, settings)
-    assert first.figures["audit/suspended/drop_params:id"] == 1
+    assert first.figures["audit/suspended/drop_params/id"] == 1
     more = ("/p?id=98", "/p?id=99")
     pages = {"/": links(*more), **{url: page(url) for url in more}}
     second = await crawl(site(pages), settings, start=[f"{SITE}{url}" for url in more])

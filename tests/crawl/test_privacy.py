@@ -32,7 +32,7 @@ async def test_crawl_shows_no_secret(crawl, caplog):
     }
     with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
         result = await crawl(respond, settings, start=("http://site.example/", wrong))
-    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert result.figures["audit/suspended/drop_params/id"] == 1
     ours = [r.getMessage() for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
     assert len(ours) >= 3
     assert SECRET not in "".join(ours)

@@ -469,7 +469,7 @@ async def test_audit_watches_the_rules_of_a_profile(crawl, board):
     respond = site({START[0]: shown(*pages), **pages})
     result = await crawl(respond, board | {"URLCANON_AUDIT": 1}, start=START)
     assert {f"{SITE}{hit}" for hit in result.hits} >= set(pages)
-    assert result.figures["audit/suspended/drop_params:sid"] == 1
+    assert result.figures["audit/suspended/drop_params/sid"] == 1
 
 
 @deferred_f_from_coro_f

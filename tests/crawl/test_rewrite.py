@@ -236,8 +236,8 @@ async def test_canonical_url_is_audited_against_what_was_linked(crawl, url, name
     pages = {url.partition("&")[0] for url in urls}
     assert len(shown) == len(pages) + 1 + ("id" in named)
     assert len(result.hits) <= len(pages) + 1 + 10
-    assert result.figures.get("audit/suspended/drop_params:id", 0) == ("id" in named)
-    assert "audit/suspended/drop_params:sid" not in result.figures
+    assert result.figures.get("audit/suspended/drop_params/id", 0) == ("id" in named)
+    assert "audit/suspended/drop_params/sid" not in result.figures
 
 
 @pytest.mark.parametrize("url", ["http://[::1/a", "http://[zz]/a"])

@@ -148,7 +148,7 @@ def lost(site: WrongRules, off: Any, on: Any) -> list[str]:
     All of it where each wrong entry fell. Else, where all that was dropped was audited, what is
     asked for by its URL alone: nothing else is audited.
     """
-    found = {name.removeprefix("audit/suspended/") for name in on.figures}
+    found = {name.removeprefix("audit/suspended/").replace("/", ":", 1) for name in on.figures}
     missing = sorted({*off.pages} - {*on.pages})
     if site.wrong <= found:
         return missing

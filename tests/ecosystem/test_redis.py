@@ -387,13 +387,13 @@ async def test_what_the_audits_of_two_processes_find_adds_up(crawl, redis_server
     settings = {**OURS, **WRONG_RULE, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     first = await crawl(site(articles(1, 2)), settings)
     assert first.figures["audit/false_merge"] == 1
-    assert "audit/suspended/drop_params:id" not in first.figures
+    assert "audit/suspended/drop_params/id" not in first.figures
     start = [Request(f"{SITE}/p?id=3")]
     second = await crawl(site(articles()), settings, start=start)
     assert second.figures["audit/false_merge"] == 1
-    assert second.figures["audit/suspended/drop_params:id"] == 1
+    assert second.figures["audit/suspended/drop_params/id"] == 1
     alone = await crawl(site(articles(1, 3)), {**WRONG_RULE})
-    assert "audit/suspended/drop_params:id" not in alone.figures
+    assert "audit/suspended/drop_params/id" not in alone.figures
 
 
 def test_what_an_earlier_version_remembers_is_not_read(redis_server):

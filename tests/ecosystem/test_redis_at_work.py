@@ -68,7 +68,7 @@ async def test_audit_of_processes_that_crawl_at_once(crawl, redis_server, monkey
     crawls = await asyncio.gather(*(crawl(site(pages), settings) for _ in range(3)))
     assert {*urls} <= {url for each in crawls for url in each.pages}
     figures = [name for each in crawls for name in each.figures]
-    assert "audit/suspended/drop_params:id" in figures
+    assert "audit/suspended/drop_params/id" in figures
 
 
 @pytest.mark.parametrize(

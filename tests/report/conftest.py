@@ -147,7 +147,7 @@ def audited(report):
         "audited": 5,
         "audit/false_merge": 3,
         "audit/unjudged": 1,
-        "audit/suspended/drop_params:sort": 1,
+        "audit/suspended/drop_params/sort": 1,
     }
     rows = (
         AuditedRule(

@@ -16,7 +16,8 @@ def test_summary_has_no_more_than_25_lines():
     everything = {f"urlcanon/dropped/rule/{name}": 9 for name in ("www", "scheme", *"abcdefgh")}
     everything |= {f"urlcanon/dropped/domain/{n}.example": n for n in range(20)}
     everything |= {"urlcanon/dropped/domain/other": 4}
-    everything |= {f"urlcanon/audit/suspended/{name}": 1 for name in ("www", "scheme")}
+    suspended = ("www", "scheme", "skip//a/{id}")
+    everything |= {f"urlcanon/audit/suspended/{name}": 1 for name in suspended}
     everything |= dict.fromkeys(
         (
             "urlcanon/rescued",
@@ -38,7 +39,7 @@ def test_summary_has_no_more_than_25_lines():
         "         3  rescued: the URL that was kept failed",
         "         7  skipped: not fetched at all",
         "         3    but their pages, which are known, were requested",
-        "         2  suspended: scheme, www",
+        "         3  suspended: scheme, skip:/a/{id}, www",
         "       157  others",
     ):
         assert line in lines

@@ -84,7 +84,10 @@ class Suspension:
         is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
         if not is_known or self._rule_changes.is_suspended(entry, domain):
             return False
-        self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
+        if entry.entry:
+            self._stats.inc(Stat.AUDIT_SUSPENDED_ENTRY, option=entry.option, entry=entry.entry)
+        else:
+            self._stats.inc(Stat.AUDIT_SUSPENDED, option=entry.option)
         let_through = self._turn_off(entry, domain, record.others)
         last = record.others[-1]
         what, found = "audited duplicate", "were other pages"
