@@ -7,6 +7,7 @@ They are given the name of the setting, for messages, and what Scrapy has of it,
 from __future__ import annotations
 
 import os
+from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.settings import BaseSettings
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 _OFF: Final = (False, "", "0", "false", "False", "none", "None")
 """What a command line may have for no path and no order; a file of such a name is ``./False``."""
+_ON: Final = ("1", "true", "True")
+"""What turns a flag on names no file either."""
 _ORDERS: Final = ("novelty",)
 
 
 def flag(name: str, value: Any) -> bool:
     """Return the True or False that *value* stands for."""
-    if value in (True, "1", "true", "True"):
+    if value in (True, *_ON):
         return True
     if value in (False, "0", "false", "False"):
         return False
@@ -37,8 +40,9 @@ def flag(name: str, value: Any) -> bool:
 def count(name: str, value: Any) -> int:
     """Return the whole number of 0 or more that *value* is."""
     try:
-        if not isinstance(value, (bool, float)) and int(value) >= 0:
-            return int(value)
+        number = int(value) if isinstance(value, str) else index(value)
+        if not isinstance(value, bool) and number >= 0:
+            return number
     except (TypeError, ValueError):
         pass
     raise _expected(name, "a whole number of 0 or more", value)
@@ -66,7 +70,7 @@ def share(name: str, value: Any) -> float:
     try:
         if not isinstance(value, bool) and 0 <= float(value) <= 1:
             return float(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         pass
     raise _expected(name, "a number from 0 to 1", value)
 
@@ -232,7 +236,7 @@ def path_of_store(name: str, value: Any) -> str | None:
 
 def path_of_file(name: str, value: Any) -> str:
     """Return the path of a file, with placeholders, that *value* is."""
-    if not isinstance(value, (str, os.PathLike)) or value in (*_OFF, "true", "True"):
+    if not isinstance(value, (str, os.PathLike)) or value in (*_OFF, *_ON):
         raise _expected(name, "a path", value)
     template = _at_home(value)
     problem = problem_of_file(template)

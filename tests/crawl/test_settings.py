@@ -1,6 +1,8 @@
 """The settings of the plugin, and the table that the docs have of them."""
 
+import re
 import runpy
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -137,13 +139,21 @@ def test_what_is_neither_a_flag_nor_hosts_is_an_error(value):
         value_of("rewrite", Settings({"URLCANON_REWRITE": value}))
 
 
-@pytest.mark.parametrize("value", ["1e5", 1.5, "100MB", -1, True])
+@pytest.mark.parametrize("value", ["1e5", 1.5, Decimal("1.5"), "100MB", -1, True])
 def test_what_is_no_count_is_an_error_that_says_what_was_expected(value):
     """1.5 is a number of 0 or more, too."""
     with pytest.raises(
-        ConfigurationError, match=f"expected a whole number of 0 or more, got {value!r}"
+        ConfigurationError,
+        match=re.escape(f"expected a whole number of 0 or more, got {value!r}"),
     ):
         value_of("rescue_max_pending", Settings({"URLCANON_RESCUE_MAX_PENDING": value}))
+
+
+@pytest.mark.parametrize("value", ["half", 1.5, True, pytest.param(10**400, id="huge")])
+def test_what_is_no_share_is_an_error_that_says_what_was_expected(value):
+    """A number that no float can be is one of them."""
+    with pytest.raises(ConfigurationError, match="expected a number from 0 to 1, got"):
+        value_of("audit", Settings({"URLCANON_AUDIT": value}))
 
 
 @pytest.mark.parametrize("value", ["", False])
@@ -217,7 +227,7 @@ def test_expiry_is_for_hosts_as_they_stand_in_urls():
 
 
 @pytest.mark.parametrize("name", ["record", "seen", "take_up", "skip_places", "left"])
-@pytest.mark.parametrize("value", [True, "True", 3])
+@pytest.mark.parametrize("value", [True, "True", "1", 3])
 def test_what_is_no_path_of_a_file_is_an_error(name, value):
     """The error names the setting, what was expected, and what there was."""
     with pytest.raises(ConfigurationError) as error:

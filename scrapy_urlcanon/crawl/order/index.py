@@ -45,8 +45,9 @@ def read(directory: Path, stored: list[Any]) -> Waiting:
     :raises ValueError: if it is not whole.
     :raises OSError: if it cannot be read.
     """
+    _, checksum, _ = stored
     # A job is trusted, as Scrapy's queue is.
-    found: Waiting = pickle.loads(_checked(directory / FILE, stored[1]))  # noqa: S301
+    found: Waiting = pickle.loads(_checked(directory / FILE, checksum))  # noqa: S301
     return found
 
 
@@ -76,8 +77,9 @@ def problem_of(queue: Path) -> str | None:
     try:
         stored = json.loads(queue.read_text(encoding="utf-8"))
         if is_of_order(stored):
-            _checked(queue.parent / FILE, stored[1])
-            for name, checksum in stored[2].items():
+            _, checksum, segments = stored
+            _checked(queue.parent / FILE, checksum)
+            for name, checksum in segments.items():
                 _checked(queue.parent / name, checksum)
     except FileNotFoundError as error:
         # Of a job that never ended there is neither.

@@ -121,7 +121,10 @@ class LeftRequests:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    yield request_from_dict(_meant(json.loads(line)), spider=self._spider)
+                    data = _meant(json.loads(line))
+                    if not isinstance(data, dict) or "url" not in data:
+                        raise ValueError('expected a JSON object with "url"')  # noqa: TRY301
+                    yield request_from_dict(data, spider=self._spider)
                 # As many as there are things that a line may be instead.
                 except Exception as error:  # noqa: BLE001
                     wrong += 1

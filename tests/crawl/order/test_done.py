@@ -194,11 +194,12 @@ async def test_lines_that_are_no_requests_are_told_and_counted(crawl, tmp_path, 
     """As of a file that is something else; and how many requests are taken up."""
     path = tmp_path / "left.jsonl"
     request = json.dumps({"url": f"{SITE}/left", "callback": "parse"})
-    path.write_text("\n".join([*("no request" for _ in range(100)), request]))
+    path.write_text("\n".join(["[1, 2]", '{"a": 1}', *("no request" for _ in range(98)), request]))
     caplog.set_level(logging.INFO)
     result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
     assert sorted(result.hits) == ["/", "/left"]
     assert caplog.text.count("left.jsonl is no request") == 3
+    assert caplog.text.count('is no request: expected a JSON object with "url"') == 2
     assert f"{path}: 100 lines in all are no requests." in caplog.text
     assert f"Taken up from {path}: 1 request that an earlier crawl left." in caplog.text
 

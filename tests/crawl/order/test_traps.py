@@ -175,6 +175,7 @@ DAMAGES = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
     "empty": lambda path: path.write_bytes(b""),
     "gone": lambda path: path.unlink(),
+    "of another version": lambda path: path.write_text('["scrapy_urlcanon.order", 1]'),
 }
 
 
@@ -183,6 +184,7 @@ DAMAGES = {
     [
         ("urlcanon.index", "cut"),
         ("active.json", "cut"),
+        ("active.json", "of another version"),
         pytest.param("urlcanon.index", "empty", marks=pytest.mark.long),
         ("urlcanon.index", "gone"),
     ],
