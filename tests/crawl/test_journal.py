@@ -420,6 +420,9 @@ async def test_request_that_is_nested_too_deep_is_kept(crawl, caplog, order):
     }
     result = await crawl(site(pages), {**JOB, **order}, spider=DeepSpider)
     assert result.pages == ["/", "/a?sid=2", "/b?sid=2"]
+    # The start page, the four links of it, and two in the place of what failed.
+    assert result.figures["requests"] == 7
+    assert result.figures["job/unserializable"] == 4 + 2
     assert "Traceback" not in caplog.text
 
 

@@ -61,6 +61,8 @@ class JobQueue:
                 self._is_whole = False
                 self._unwritten.note(self._file.parent, known, _MADE_ANEW)
                 scheduler.mqs.push(request)
+                for stat in ("scheduler/enqueued/memory", "scheduler/enqueued"):
+                    scheduler.stats.inc_value(stat)
                 return True
 
         if hasattr(scheduler, "mqs"):
