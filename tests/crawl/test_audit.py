@@ -57,6 +57,8 @@ async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
     assert len(result.hits) <= 101 + 7
     assert figures["audit/suspended/drop_params/id"] == 1
     assert figures["audit/false_merge"] == figures["audited"] == 2
+    # The first one stands for all of them, and the spider got these two from the audit.
+    assert figures["audit/let_through"] == 97
     (warning,) = [r.getMessage() for r in caplog.records]
     for expected in ("drop_params:id", "'!id'", "site.example", f"{SITE}/p?id=0", f"{SITE}/p?id="):
         assert expected in warning

@@ -51,6 +51,28 @@ async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl,
 
 
 @deferred_f_from_coro_f
+async def test_stats_hold_what_was_expected_against_what_came(crawl):
+    """Each page is in the tenth that was expected of it; a page of the trap brings little."""
+    site = type("Small", (SITES["calendar"],), {"articles": 20})()
+    result = await crawl(
+        lambda request: page(site(request.url)),
+        {"URLCANON_ORDER": "novelty", "CLOSESPIDER_PAGECOUNT": 100},
+        start=[f"{site.host}/"],
+    )
+    found = [result.figures.get(f"novelty/decile/{number}/fetches", 0) for number in range(10)]
+    assert sum(found) == result.figures["novelty/fetched"] >= 100
+    assert 20 <= result.figures["novelty/with_news"] < 100
+    came = 0
+    for number, fetches in enumerate(found):
+        if fetches:
+            expected = result.figures[f"novelty/decile/{number}/expected"]
+            assert 100 * number <= expected <= 100 * (number + 1)
+            came += fetches * result.figures[f"novelty/decile/{number}/observed"]
+    # In thousandths: an article is new but for its frame.
+    assert came > 20 * 250
+
+
+@deferred_f_from_coro_f
 async def test_trap_that_looks_as_articles_do_has_no_line(crawl, caplog, tmp_path):
     """Whatever ends ``/@user7/likes/`` with a place for each segment ends the articles too."""
     words = [f"{one}{other}um" for one in "bcdfghjkl" for other in "aeiou"]
