@@ -61,3 +61,12 @@ def test_demo_shows_a_rule_what_was_learned_and_the_next_step(demo):
     explained = scrapy(*arguments, cwd=EXAMPLE_PROJECT)
     assert "Same canonical URL." in explained.stdout
     assert "drop_params (URLCANON_RULES['shop.example/forum/']" in explained.stdout
+
+
+@pytest.mark.long
+def test_readme_shows_what_the_demo_prints():
+    """Each row of its table is one of the demo, which crawls one request at a time."""
+    text = (EXAMPLE_PROJECT.parent / "README.md").read_text(encoding="utf-8")
+    shown = [line for line in text.splitlines() if re.match(r"│ \w", line)]
+    assert len(shown) == 2
+    assert {*shown} <= {*demo_as_it_is_run().splitlines()}
