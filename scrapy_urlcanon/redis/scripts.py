@@ -219,8 +219,8 @@ REDIRECTED: Final = (
 local lives = KEYS[1]
 local prefix, page, callback, source, is_same, ttl = unpack(ARGV)
 local state = get(lives, page .. ' ' .. callback)
-if state == 'h' or state == 'm' then return state end
-if state == 'e' or state == 'c' then return 'h' end
+if state == 'h' or state == 'e' or state == 'm' then return state end
+if state == 'c' then return 'e' end
 if not state and get(lives, page) then return 'm' end
 local sources = prefix .. 'sources:' .. page .. ':' .. callback
 redis.call('HSET', sources, source, is_same)

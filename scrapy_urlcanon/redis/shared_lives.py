@@ -88,7 +88,14 @@ class SharedLives(PageLives["Request"]):
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
         super().raised(page, callback)
-        self._tell(page, callback, "r")
+        if self.state(page, callback) is not State.HAD:
+            self._tell(page, callback, "r")
+
+    def cut_off(self, page: bytes, callback: Hashable) -> None:
+        """Note that a limit cut off what *callback* found in *page*, here or elsewhere."""
+        super().cut_off(page, callback)
+        if self.state(page, callback) is not State.EXPECTED:
+            self._tell(page, callback, "r")
 
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
         """Note that *callback* asks for *page* again; tell whether it has not had it by that.
@@ -135,8 +142,8 @@ class SharedLives(PageLives["Request"]):
                 self.ended(source, callback)
                 continue
             state = self._redirected(page, callback, source, is_same=is_same)
-            if state in {b"h", b"m"}:
-                self._share_fate(source, callback, is_had=state == b"h", is_same=is_same)
+            if state != b"w":
+                self._share_fate(source, callback, state, is_same=is_same)
 
     def release_all(self) -> int:
         """Queue one variant of each page that waits: nothing is on its way anywhere."""
@@ -159,13 +166,13 @@ class SharedLives(PageLives["Request"]):
         return state
 
     def _share_fate(
-        self, source: bytes, callback: Hashable, *, is_had: bool, is_same: bool
+        self, source: bytes, callback: Hashable, state: bytes, *, is_same: bool
     ) -> None:
-        if is_had:
-            (self.got if is_same else self.led)(source, callback)
-            self.confirmed(source, callback)
-        else:
+        if state == b"m":
             self.ended(source, callback)
+        else:
+            (self.got if is_same and state == b"h" else self.led)(source, callback)
+            self.confirmed(source, callback)
 
     def _tell(self, page: bytes, callback: Hashable, state: str) -> None:
         is_recorded = int(self._is_recorded(page))
@@ -181,6 +188,6 @@ class SharedLives(PageLives["Request"]):
             self._share_fate(
                 bytes.fromhex(source.decode()),
                 callback,
-                is_had=state_now != b"m",
+                state_now,
                 is_same=is_same == b"1",
             )

@@ -254,6 +254,37 @@ def test_page_that_becomes_one_that_was_had_waits_for_nothing():
     assert crawl.urls == ["/4"]
 
 
+def test_callback_that_raises_at_what_was_led_to_says_nothing_of_a_page_that_is_had():
+    """Another request brought the page meanwhile, and its variants were forgotten."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.led(PAGE, "parse")
+    crawl.lives.sent(OTHER, "parse")
+    crawl.lives.got(OTHER, "parse")
+    crawl.lives.confirmed(OTHER, "parse")
+    crawl.lives.redirected(OTHER, "parse", {PAGE: True})
+    assert crawl.drop("/1") is Fate.FORGOTTEN
+    crawl.lives.raised(PAGE, "parse")
+    assert crawl.lives.state(PAGE, "parse") is State.HAD
+    crawl.lives.cut_off(PAGE, "parse")
+    assert crawl.drop("/2") is Fate.FETCHED
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_page_that_redirects_to_what_leads_elsewhere_is_not_had(late):
+    """Another of its URLs may bring it, whether the one it redirects to had led there or does."""
+    crawl = Fetched()
+    for page in (PAGE, OTHER):
+        crawl.lives.sent(page, "parse")
+    steps = [
+        lambda: crawl.lives.led(OTHER, "parse"),
+        lambda: crawl.lives.redirected(OTHER, "parse", {PAGE: True}),
+    ]
+    for step in reversed(steps) if late else steps:
+        step()
+    assert crawl.drop("/1") is Fate.FETCHED
+
+
 def test_what_vanished_is_ended():
     """A request that a middleware let vanish gives its place to a variant."""
     crawl = Fetched()
@@ -339,6 +370,13 @@ class Lives(RuleBasedStateMachine):
         is_asked = self.lives.asked_again(page, callback, (step, other))
         if is_asked and (page, callback) == (step, other):
             self.at_work.remove((page, callback))
+
+    @rule(page=pages, callback=callbacks)
+    def cut_off(self, page, callback):
+        if self.lives.state(page, callback) is State.HAD:
+            # What was forgotten was that of a page which was had: what is dropped now is another.
+            self.dropped.pop((page, callback), None)
+        self.lives.cut_off(page, callback)
 
     @rule(page=pages, callback=callbacks)
     def lead(self, page, callback):

@@ -6,7 +6,7 @@ import pytest
 from loopback import page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.origins import land, sources_of
 
@@ -226,3 +226,28 @@ async def test_page_that_redirects_elsewhere_is_asked_for_twice(crawl, target, h
     }
     result = await crawl(site(answers), {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}})
     assert sum(url.startswith("/a?sid") for url in result.hits) == hits
+
+
+@deferred_f_from_coro_f
+async def test_page_that_redirects_to_what_answers_with_an_error_is_asked_for_once_more(crawl):
+    """Also where the target is no other page but for a slash: another URL of the page has it."""
+
+    class Handling(FollowSpider):
+        handle_httpstatus_list = (404,)
+
+        def parse(self, response):
+            if response.status == 200:
+                yield from super().parse(response)
+
+    pages = {
+        "/": links("/a/", "/1"),
+        **{f"/{n}": links(f"/{n + 1}") for n in range(1, 4)},
+        "/4": links("/a", "/5"),
+        "/a": redirect("/a/"),
+        "/5": links("/6"),
+        "/6": links("/a?sid=3"),
+        "/a?sid=3": page("It is here."),
+    }
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    result = await crawl(site(pages), rules, spider=Handling)
+    assert "/a?sid=3" in result.hits

@@ -262,6 +262,10 @@ class PageLives(Generic[R]):
         self._asking.discard((page, callback))
         self._move(page, callback, Event.RAISED)
 
+    def cut_off(self, page: bytes, callback: Hashable) -> None:
+        """Note that a limit cut off what *callback* found in *page*: it is to get it again."""
+        self._move(page, callback, Event.CUT_OFF)
+
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
         """Note that *callback* asks for *page* again; tell whether it has not had it by that.
 
@@ -311,7 +315,7 @@ class PageLives(Generic[R]):
                 self.ended(source, callback)
             elif state is State.GIVEN or state not in CONTENT:
                 self._waiting_for(page).sources[source, callback, callback] = is_same
-            elif (self.got if is_same else self.led)(source, callback):
+            elif (self.got if is_same and state is State.HAD else self.led)(source, callback):
                 self.confirmed(source, callback)
 
     def end_all(self, sends: int) -> None:
@@ -365,7 +369,7 @@ class PageLives(Generic[R]):
         if state not in {State.EXPECTED, State.GIVEN}:
             for key in [key for key in waiting.sources if key[2] == callback]:
                 is_same, (source, name, _) = waiting.sources.pop(key), key
-                had = Event.GOT if is_same else Event.LED
+                had = Event.GOT if is_same and state in GOT else Event.LED
                 yield source, name, had if state in CONTENT else Event.ENDED
         self._forget_if_empty(page, waiting)
 
@@ -462,7 +466,8 @@ class PageLives(Generic[R]):
         state = TRANSITIONS[before][event]
         if event in {Event.CONFIRMED, Event.AGAIN}:
             self._given.discard((page, callback))
-        if event is Event.CONFIRMED or (event is Event.AGAIN and state is before):
+        is_kept = event in {Event.AGAIN, Event.CUT_OFF} and state is before
+        if event is Event.CONFIRMED or is_kept:
             return
         if event is Event.AGAIN:
             # What it has of it is not all.

@@ -320,8 +320,7 @@ class PageRequests:
         if is_less_deep and self._lives.is_had(page):
             # The limit cut off what is within it from here: it was had in part, as where the
             # callback raised.
-            if self._lives.state(page, callback) is not State.EXPECTED:
-                self._lives.raised(page, callback)
+            self._lives.cut_off(page, callback)
         elif self._led.get((page, callback)) == url:
             # It would lead there again, and count as another URL of the page that does.
             return Fate.FORGOTTEN

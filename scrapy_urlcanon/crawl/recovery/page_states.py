@@ -41,6 +41,8 @@ class Event(enum.Enum):
     """A request for it led to another page, an error or a redirect, which is what it gets."""
     RAISED = "raised"
     """The callback that got it raised an exception."""
+    CUT_OFF = "cut off"
+    """It is asked for from less deep, and the limit cut off what the callback that got it found."""
     CONFIRMED = "confirmed"
     """The callback that got it is done, and did not raise."""
     AGAIN = "again"
@@ -66,9 +68,10 @@ _WITHOUT_CONTENT = {
     Event.RAISED: State.MISSED,
     Event.ENDED: State.MISSED,
 }
+_KEEPS_NOTHING = (Event.CONFIRMED, Event.AGAIN, Event.CUT_OFF)
 TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
     **{
-        state: {**_WITHOUT_CONTENT, Event.CONFIRMED: state, Event.AGAIN: state}
+        state: {**_WITHOUT_CONTENT, **dict.fromkeys(_KEEPS_NOTHING, state)}
         for state in (State.UNKNOWN, State.EXPECTED, State.MISSED)
     },
     State.GIVEN: {
@@ -77,6 +80,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.GOT: State.GIVEN,
         Event.LED: State.GIVEN,
         Event.RAISED: State.MISSED,
+        Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.GIVEN,
         Event.CONFIRMED: State.HAD,
         Event.AGAIN: State.EXPECTED,
@@ -86,7 +90,9 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.ASKED: State.HAD,
         Event.GOT: State.HAD,
         Event.LED: State.HAD,
-        Event.RAISED: State.MISSED,
+        # It was done with it on another occasion.
+        Event.RAISED: State.HAD,
+        Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.HAD,
         Event.CONFIRMED: State.HAD,
         Event.AGAIN: State.HAD,
@@ -98,6 +104,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.GOT: State.GIVEN,
         Event.LED: State.ELSEWHERE,
         Event.RAISED: State.MISSED,
+        Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.ELSEWHERE,
         Event.CONFIRMED: State.ELSEWHERE,
         Event.AGAIN: State.ELSEWHERE,
@@ -108,6 +115,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.GOT: State.GIVEN,
         Event.LED: State.GIVEN,
         Event.RAISED: State.MISSED,
+        Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.ELSEWHERE,
         Event.CONFIRMED: State.CHECKED,
         Event.AGAIN: State.CHECKED,
