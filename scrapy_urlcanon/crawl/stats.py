@@ -74,7 +74,8 @@ class Stat(Enum):
     REWRITE_SIGNED = "rewrite/signed"
     """Requests whose URL was not replaced, because it carries a signature."""
     RESCUED = "rescued"
-    """Pages that a dropped variant gave after the kept URL had failed."""
+    """Pages that a dropped variant gave after the kept URL had failed, or was no longer remembered
+    (`URLCANON_REMEMBERED_PAGES`)."""
     RESCUE_SENT = "rescue/sent"
     """Dropped variants that were sent to rescue a page."""
     RESCUE_GIVEN_UP = "rescue/given_up"

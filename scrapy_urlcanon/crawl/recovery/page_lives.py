@@ -291,6 +291,10 @@ class PageLives(Generic[R]):
 
     def dropped(self, page: bytes, callback: Hashable, url: str, request: R) -> Fate:
         """Take *request* for *url*, dropped as a duplicate of *page*; tell what becomes of it."""
+        known = self._known.get(page)
+        if known is not None:
+            # What is linked again is the last to be forgotten.
+            self._known[page] = known
         fate = DROPPED[self.state(page, callback)]
         if fate is Fate.FETCHED and not self._is_recorded(page):
             # It was dropped for a request that is not on its way yet.

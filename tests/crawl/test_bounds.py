@@ -1,0 +1,102 @@
+"""Settings say how much of a crawl is remembered and read, and how often a rule may be wrong."""
+
+import pytest
+from audited_shop import RIGHT, SETTINGS, WRONG, product, shop
+from declaring_shop import AUDITED, BOTH, CANONICALS, VARIANTS, declared, liar_from, respond_with
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links
+
+
+@pytest.mark.parametrize(("pages", "times"), [(4, 2), (1_000, 1)])
+@deferred_f_from_coro_f
+async def test_page_that_is_forgotten_comes_again(crawl, pages, times):
+    """Beyond URLCANON_REMEMBERED_PAGES nobody knows whether a page was had, and none is lost."""
+    names = [f"/p{number}" for number in range(20)]
+    late = [f"{name}?sid=1" for name in names]
+    site = {"/": links(*names, "/late"), "/late": links(*late)}
+    result = await crawl(
+        lambda request: site.get(request.target) or page(request.path),
+        {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0, "URLCANON_REMEMBERED_PAGES": pages},
+    )
+    came = [name.partition("?")[0] for name in result.pages]
+    # The last ones are remembered.
+    assert [came.count(name) for name in names[:15]] == [times] * 15
+    assert result.figures.get("rescued", 0) == len(came) - len(names) - 2
+    assert result.figures["dropped"] == len(late)
+
+
+@deferred_f_from_coro_f
+async def test_page_that_is_linked_again_and_again_is_not_forgotten(crawl):
+    """However many pages come in between: it is not the oldest that was linked."""
+
+    def answer(request):
+        number = int(request.path[2:] or 0)
+        return links(f"/p0?sid={number}", f"/p{number + 1}") if number < 40 else page("the end")
+
+    settings = {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0, "URLCANON_REMEMBERED_PAGES": 8}
+    result = await crawl(answer, settings, start=[f"{SITE}/p0", f"{SITE}/p1"])
+    assert len(result.hits) == len(result.pages) == 41
+
+
+@pytest.mark.parametrize(("rate", "found"), [(0.1, 2), (1, 5)])
+@deferred_f_from_coro_f
+async def test_rule_may_be_wrong_as_often_as_the_setting_says(crawl, rate, found):
+    """The higher URLCANON_AUDIT_MAX_FALSE, the more other pages it takes to suspend an entry."""
+    urls = [f"/p?id={number}" for number in range(100)]
+    respond = shop(urls, lambda request, _: product(request.query))
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "URLCANON_AUDIT_MAX_FALSE": rate}
+    result = await crawl(respond, settings)
+    assert result.figures["audit/rule/drop_params:id/site.example/another"] == found
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert result.pages == sorted(["/", *urls])
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(1_000, False), (100_000, True)])
+@deferred_f_from_coro_f
+async def test_larger_pages_are_told_by_their_bytes(crawl, size, is_read):
+    """Beyond URLCANON_AUDIT_MAX_SIZE a token that is new at each visit makes another document."""
+    urls = [f"/p{number}{query}" for query in ("", "?sid=1") for number in range(10)]
+    respond = shop(urls, lambda request, count: product(request.path, seed=count))
+    settings = {**RIGHT, **SETTINGS, "URLCANON_AUDIT_MAX_SIZE": size}
+    result = await crawl(respond, settings)
+    same = result.figures.get("audit/rule/drop_params:sid/site.example/same", 0)
+    assert (same > 0, "audit/unjudged" not in result.figures) == (is_read, is_read)
+    assert "audit/false_merge" not in result.figures
+
+
+@pytest.mark.parametrize(("size", "given_up"), [(10_000, True), (1_000_000, False)])
+@deferred_f_from_coro_f
+async def test_what_waits_takes_so_many_bytes(crawl, size, given_up):
+    """Beyond URLCANON_PENDING_MAX_BYTES variants are given up: of a hundred a few are left."""
+    urls = [f"/p?sid={number}" for number in range(100)]
+    settings = {**RIGHT, **SETTINGS, "URLCANON_PENDING_MAX_BYTES": size}
+    result = await crawl(lambda request: links(*urls) if request.target == "/" else 404, settings)
+    assert result.figures.get("rescue/given_up", 0) == len(urls) - result.figures["rescue/sent"] - 1
+    assert (result.figures["rescue/sent"] < 20) is given_up
+
+
+@pytest.mark.parametrize(
+    "bound", [{}, {"URLCANON_PENDING_MAX_BYTES": 5_000}, {"URLCANON_AUDIT_MAX_PENDING": 3}]
+)
+@deferred_f_from_coro_f
+async def test_what_was_dropped_for_a_declared_canonical_is_bounded(crawl, bound):
+    """What is forgotten by the time that the site is found to lie is counted."""
+    site = respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS, CANONICALS)
+    result = await crawl(site, {**AUDITED, **bound})
+    figures = declared(result.figures)
+    assert figures["released"] > 0
+    assert (figures.get("forgotten", 0) > 0) is bool(bound)
+
+
+@pytest.mark.parametrize(("lines", "is_enough"), [(10, False), (10_000, True)])
+@deferred_f_from_coro_f
+async def test_lines_beyond_the_setting_are_new_again(crawl, lines, is_enough):
+    """With URLCANON_ORDER_LINES too low for the lines of one page each page brings all of them."""
+    frame = "".join(f"<p>This is line{number}, as on all pages" for number in range(50))
+    urls = [f"/p{number}" for number in range(20)]
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_LINES": lines}
+    result = await crawl(
+        lambda request: links(*urls) if request.target == "/" else page(frame), settings
+    )
+    assert (result.figures["novelty/words"] < 50 * 7 + 50) is is_enough
