@@ -29,9 +29,7 @@ def without_echoes(url: str, text: bytes, lines: Lines) -> Lines:
 
     :param text: what stands in the first of *lines*, in lower case.
     """
-    without = text
-    for echo in echoes_of(url):
-        without = without.replace(echo.encode("utf-8", "surrogatepass"), _PLACE)
+    without = text_without_echoes(url, text)
     if without == text:
         return lines
     shapes, exact, words = lines.columns
@@ -42,6 +40,13 @@ def without_echoes(url: str, text: bytes, lines: Lines) -> Lines:
         if line != bare:
             masked[number] = lines_of_lower(bare)[0].masked
     return Lines(masked, exact, words)
+
+
+def text_without_echoes(url: str, text: bytes) -> bytes:
+    """Return *text*, in lower case, with what it repeats of *url* made one sign."""
+    for echo in echoes_of(url):
+        text = text.replace(echo.encode("utf-8", "surrogatepass"), _PLACE)
+    return text
 
 
 def echoes_of(url: str) -> list[str]:

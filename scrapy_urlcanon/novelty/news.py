@@ -6,10 +6,13 @@ from array import array
 from math import sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from scrapy_urlcanon.novelty.frames import LEAST
 from scrapy_urlcanon.novelty.inner_loops import note_lines
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy_urlcanon.pages.signature import Lines
 
 _SHARE_OF_PAGE, _MOST_OF_PAGE = 0.1, 0.5
@@ -34,6 +37,8 @@ class News(NamedTuple):
     """How many of them stand in new lines."""
     worth: float
     """How many, where those in lines that are new by their numbers alone count less."""
+    lines: Sequence[int] = ()
+    """The numbers of the lines that are new, and not by their numbers alone."""
 
     @property
     def share(self) -> float:
@@ -55,8 +60,10 @@ class SeenLines:
     >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> lines = lines_of(b"one two\npage 7")
     >>> seen = SeenLines(1000)
-    >>> seen.news(lines), seen.news(lines).new, seen.news(lines_of(b"page 8"))
-    (News(words=4, new=4, worth=4.0), 0, News(words=2, new=2, worth=0.4))
+    >>> seen.news(lines), seen.news(lines).new
+    (News(words=4, new=4, worth=4.0, lines=[0, 1]), 0)
+    >>> seen.news(lines_of(b"page 8"))
+    News(words=2, new=2, worth=0.4, lines=[])
 
     :param places: how many lines it can remember, of 5 bytes each.
     """
@@ -116,6 +123,13 @@ class Usual:
     def is_little(self, number: float) -> bool:
         """Return whether *number* is little, by what is usual."""
         return self.weight >= _SOME and number < _LITTLE * self.mean
+
+    def may_be_little(self, number: float) -> bool:
+        """Return whether the least that *number* may come down to is little.
+
+        That is where all of it is of lines that others have in common with it.
+        """
+        return self.is_little(LEAST * number)
 
     def is_much(self, news: News) -> bool:
         """Return whether a page has news: a tenth of it, or 30 words.

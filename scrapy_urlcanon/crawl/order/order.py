@@ -20,8 +20,9 @@ from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.novelty.echoes import without_echoes
+from scrapy_urlcanon.novelty.echoes import text_without_echoes, without_echoes
 from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of
+from scrapy_urlcanon.novelty.frames import Frames
 from scrapy_urlcanon.novelty.inner_loops import split_url
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
@@ -140,6 +141,7 @@ class Order:
         self._leads_taught = Rehearsal(self._leads)
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
+        self._frames = Frames()
         self._usual = Usual()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
         if settings.order_by == "items":
@@ -247,7 +249,7 @@ class Order:
             old = self._young.popleft()
             self._teach(self._leads_taught, old.taken, self._lead(old))
         if has_failed or self._value is None:
-            has_news = self._usual.is_much(news)
+            has_news = self._has_news(response, news)
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
             self._came(page, came, has_news=has_news)
@@ -360,6 +362,21 @@ class Order:
             return self._lines.news(without_echoes(response.url, page.lower, page.lines))
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
+
+    def _has_news(self, response: Response, news: News) -> bool:
+        """Tell whether a page has news, by what its lines do not have in common with others.
+
+        To look for that in each page would cost more than all else that is asked of its lines.
+        """
+        if not self._usual.is_much(news):
+            return False
+        if not news.lines or not self._usual.may_be_little(news.worth):
+            return True
+        page = page_of(response)
+        texts = text_without_echoes(response.url, page.lower).split(b"\n")
+        _, _, words = page.lines.columns
+        common = self._frames.words_in_common(news.lines, texts, words)
+        return self._usual.is_much(news._replace(worth=news.worth - common))
 
     def _end_redirects(self) -> None:
         """Learn that nobody fetches what some requests were redirected to.

@@ -348,13 +348,14 @@ def note_lines(
     cdef uint32_t tag
     cdef long words = 0, new = 0, length
     cdef double worth = 0.0
-    cdef Py_ssize_t left = MAX_LINES
+    cdef Py_ssize_t number = -1
+    cdef list found = []
     if counts.shape[0] < places.shape[0] or not size:
         raise IndexError("array index out of range")
     for shape, line, length in zip(masked, exact, lengths):
-        if not left:
+        number += 1
+        if number == MAX_LINES:
             break
-        left -= 1
         words += length
         place, tag = line % size, _tag(line, size)
         if places[place] == tag:
@@ -372,4 +373,5 @@ def note_lines(
             places[place] = tag
             counts[place] = 0
         worth += length
-    return words, new, worth
+        found.append(number)
+    return words, new, worth, found

@@ -191,12 +191,17 @@ def note_lines(
     masked: Sequence[int],
     exact: Sequence[int],
     lengths: Sequence[int],
-) -> tuple[int, int, float]:
-    """Note lines; return how many words they have, how many of these are new, and their worth."""
+) -> tuple[int, int, float, list[int]]:
+    """Note lines; return how many words they have, how many of these are new, and their worth.
+
+    And the numbers of the lines that are worth all of that.
+    """
     size = len(places)
+    found: list[int] = []
     words = new = 0
     worth = 0.0
-    for shape, line, length in islice(zip(masked, exact, lengths, strict=True), MAX_LINES):
+    each = zip(masked, exact, lengths, strict=True)
+    for number, (shape, line, length) in enumerate(islice(each, MAX_LINES)):
         words += length
         place = line % size
         tag = line // size & 0xFFFFFFFF or 1
@@ -216,4 +221,5 @@ def note_lines(
             places[place] = tag
             counts[place] = 0
         worth += length
-    return words, new, worth
+        found.append(number)
+    return words, new, worth, found

@@ -224,6 +224,28 @@ async def test_forms_that_repeat_what_they_were_asked_for_are_no_news(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_missing_pages_that_propose_words_are_no_news(crawl):
+    """They link more of their kind without end, and each says one sentence with new words in it."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        number = int(number or 0)
+        missing = "".join(f"<a href=/old/{3 * number + n}>x</a>" for n in (1, 2, 3))
+        if kind == "old":
+            found = f"Try {words(number, 3)}, or go back to where you were before"
+            return page(f"<p>There is no such page here any more. {found}<p>{menu}{missing}")
+        articles = "".join(f"<a href=/article/{n}>x</a>" for n in (number + 1, number + 2))
+        further = missing + (articles if number < 40 else "")
+        return page(f"{words(request.target, 80)}<p>{menu}{further}")
+
+    menu = words("menu", 12)
+    settings = {**STOPPING, **ONE_BY_ONE, "CLOSESPIDER_PAGECOUNT": 1_000}
+    result = await crawl(respond, settings)
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert {f"/article/{n}" for n in range(1, 41)} <= {*result.hits}
+
+
+@deferred_f_from_coro_f
 async def test_other_sites_go_on_where_one_is_done(crawl):
     """One host has nothing new after its first pages, and another has to its end."""
     rich = "http://rich.example"
