@@ -331,6 +331,30 @@ async def test_page_that_breaks_off_is_fetched_by_another_url(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_feed_that_breaks_off_is_fetched_by_another_url(crawl):
+    """XML has an end, be it the first document of its host; what is but a root is whole."""
+
+    def feed(text):
+        return Response(headers=(("Content-Type", "application/xml"),), body=text.encode())
+
+    class Feeds(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url}
+            yield from response.follow_all(response.xpath("//link/text()").getall())
+
+    items = [f"<link>{SITE}/{name}?sid={n}</link>" for n in (1, 2) for name in ("a", "none")]
+    pages = {
+        "/?sid=1": feed(f"<?xml version='1.0'?><feed>{''.join(items[:2])}"),
+        "/?sid=2": feed(f"<?xml version='1.0'?><feed>{''.join(items)}</feed>"),
+        "/a?sid=1": feed("<feed><link/></feed>"),
+        "/none?sid=1": feed("<feed version='2'/>"),
+    }
+    start = [f"{SITE}/?sid={n}" for n in (1, 2, 3)]
+    result = await crawl(site(pages), RULES, start=start, spider=Feeds)
+    assert sorted(result.hits) == ["/?sid=1", "/?sid=2", "/a?sid=1", "/none?sid=1"]
+
+
+@deferred_f_from_coro_f
 async def test_pages_without_end_tags_are_whole(crawl):
     """Where they are many, no second URL is fetched; nor of what is no page but a part of one."""
     urls = [f"/{name}?sid={n}" for n in (1, 2) for name in ("a", "b", "c", "d")]

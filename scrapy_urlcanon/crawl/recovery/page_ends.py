@@ -1,10 +1,11 @@
-"""Tells a page that breaks off, though nothing says so, from those that have no end tag."""
+"""Tells a page that breaks off, though nothing else says so."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, XmlResponse
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import host_of
 from scrapy_urlcanon.crawl.answers import BREAKS_OFF, is_success
@@ -18,14 +19,18 @@ _NEAR: Final = 4_096
 """Bytes in which most pages begin."""
 _BEGINNINGS: Final = b"<html", b"<body"
 _ENDS: Final = b"</html", b"</body", b"</HTML", b"</BODY"
+_ROOT: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=<)[^\0]*?<([A-Za-z_][^\s<>/]*)")
+"""What a document in XML begins with. A tag within a comment there costs a fetch more; what is
+packed, and said to be XML, begins otherwise."""
 
 
 class PageEnds:
-    """Marks pages that break off: those without an end tag, where few of their host are so.
+    """Marks pages that break off: those without an end tag, in HTML where few of their host are so.
 
     A program that fails, or has no time left, while it writes a page sends what it has, and ends it
     in order: with the status 200, and all the bytes that it says it sends. HTML needs no end tag
-    (HTML Standard, section 13.1.2.4), but what makes one page of a host with it makes most so.
+    (HTML Standard, section 13.1.2.4), but what makes one page of a host with it makes most so. XML,
+    as of feeds and sitemaps, does (XML 1.0, section 2.1), though who reads it may not insist.
 
     >>> ends = PageEnds()
     >>> def is_marked(body):
@@ -42,9 +47,11 @@ class PageEnds:
 
     def note(self, response: Response) -> None:
         """Take note of *response*, and mark it where it breaks off."""
-        if not isinstance(response, HtmlResponse) or not is_success(response):
+        if not is_success(response):
             return
-        has_end = _has_end(response.body)
+        if isinstance(response, XmlResponse) and _is_xml_open(response.body):
+            response.flags.append(BREAKS_OFF)
+        has_end = _has_end(response.body) if isinstance(response, HtmlResponse) else None
         if has_end is None:
             return
         host = host_of(response.url)
@@ -61,3 +68,16 @@ def _has_end(body: bytes) -> bool | None:
         return True
     beginning = body[:_NEAR].lower()
     return False if any(tag in beginning for tag in _BEGINNINGS) else None
+
+
+def _is_xml_open(body: bytes) -> bool:
+    r"""Tell whether the root of a document in XML is not closed.
+
+    >>> bodies = b"<?xml version='1.0'?><a><b/>", b" <a><b/></a>", b"<a:b c='d'/>", b"\x1f\x8b<a>"
+    >>> [_is_xml_open(body) for body in bodies]
+    [True, False, False, False]
+    """
+    root = _ROOT.match(body, 0, _NEAR)
+    if root is None or body.rfind(b"</" + root[1]) >= 0:
+        return False
+    return not body[root.end() :].partition(b">")[0].endswith(b"/")
