@@ -40,5 +40,7 @@ def shop(urls, answer):
 
 
 def audits(figures):
-    """Return the figures of the audit that are no rates."""
-    return {k: v for k, v in figures.items() if k.startswith("audit") and "/rule/" not in k}
+    """Return what audits found, but for that of each entry: not what it took to find it."""
+    found = {k: v for k, v in figures.items() if k.startswith("audit") and "/rule/" not in k}
+    found.pop("audit/fetches", None)
+    return found

@@ -37,7 +37,8 @@ class Stat(Enum):
     """
 
     REQUESTS = "requests"
-    """Requests that the scheduler got: those that it took and those that it dropped."""
+    """Requests that the scheduler got: those that it took and those that it dropped, of the
+    spider and of the plugin itself."""
     DROPPED = "dropped"
     """Requests that were dropped as duplicates, as the scheduler reports them, with any duplicate
     filter."""
@@ -106,6 +107,9 @@ class Stat(Enum):
     """Domains on which an option with a single value was turned off."""
     AUDIT_SUSPENDED_ENTRY = "audit/suspended/{option}/{entry}"
     """Domains on which one entry of an option, such as `sid` of `drop_params`, was turned off."""
+    AUDIT_FETCHES = "audit/fetches"
+    """Requests that the audit sent: for dropped variants and skipped URLs, and for kept URLs once
+    more."""
     AUDIT_LET_THROUGH = "audit/let_through"
     """Dropped variants that were fetched because their rule was turned off."""
     AUDIT_ASKED_AGAIN = "audit/asked_again"

@@ -23,6 +23,7 @@ async def test_right_rule_stays_and_costs_its_share(crawl):
     assert result.pages == sorted(["/", *urls[:250]])
     audited = result.figures["audited"]
     assert len(result.hits) == 251 + audited
+    assert result.figures["audit/fetches"] == audited
     # At most 5 % of the pages, though it is three times as much of the variants.
     assert 10 <= audited <= 13
     assert audits(result.figures) == {"audited": audited}

@@ -114,6 +114,26 @@ def test_figures_that_contradict_each_other_are_drawn_within_the_page(audited):
     assert (funnel.same_for_scrapy, funnel.saved_by_rules) == (0, 40)
 
 
+def test_what_was_fetched_all_the_same_saved_nothing(audited):
+    """Nor did the spider ask for it: Scrapy alone would have fetched but what it asked for."""
+    document = json.loads(to_json(audited))
+    document["figures"] = {
+        "requests": 100,
+        "dropped": 60,
+        "dropped/variant": 60,
+        "dropped/scrapy_would_keep": 50,
+        "audit/fetches": 7,
+        "rescue/sent": 2,
+        "audit/let_through": 1,
+    }
+    funnel = Funnel.of(from_json(json.dumps(document)))
+    assert list(funnel.figures().values()) == [90, 10, 40, 40]
+    assert funnel.saved_share == 0.5
+    document["figures"]["audit/fetches"] = 200
+    funnel = Funnel.of(from_json(json.dumps(document)))
+    assert (funnel.saved_by_rules, funnel.to_fetch) == (0, 40)
+
+
 def test_report_cut_short_says_so(report, tmp_path):
     """Wherever a report ends too early, the error is clear."""
     text = to_json(report)

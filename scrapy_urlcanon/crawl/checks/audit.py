@@ -24,6 +24,7 @@ from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
@@ -95,6 +96,7 @@ class Audit:
         self._requests = requests
         self._contents = contents
         self._on_audited = on_audited
+        self._stats = stats
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.sites
         """What is known of the pages of each domain."""
@@ -328,6 +330,7 @@ class Audit:
         request = marked(case.drop.request, AUDIT, url, **mark)
         # Before what waits: what it tells may spare fetches, and what was told is told sooner.
         request.priority += 1
+        self._stats.inc(Stat.AUDIT_FETCHES)
         self._crawler.engine.crawl(request)
 
     def fetched(self, request: Request, response: Response | None) -> bool:
@@ -431,6 +434,7 @@ class Audit:
             is_file = case.is_of_files and judgement.reason != SHARED
             if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
                 # It looks different, and no control says more: the spider is to have it.
+                self._stats.inc(Stat.AUDIT_FETCHES)
                 self._crawler.engine.crawl(marked(drop.request, RELEASED))
                 return
         # In case what merged it proves wrong.

@@ -23,6 +23,14 @@ _THINNEST = 3
 """Of a stream with at least one request."""
 _BAR = 32
 """Of characters, at the terminal."""
+_OWN = (
+    "audit/fetches",
+    "audit/let_through",
+    "audit/asked_again",
+    "declared_canonical/released",
+    "rescue/sent",
+)
+"""Stats of the requests that the plugin sends although one of their page was dropped."""
 
 
 @frozen
@@ -32,6 +40,9 @@ class Funnel:
     >>> funnel = Funnel(seen=10, same_for_scrapy=4, saved_by_rules=1)
     >>> funnel.to_fetch, f"{funnel.saved_share:.1%}"
     (5, '16.7%')
+
+    A request that the plugin sent itself is among those to fetch, and the spider did not ask for
+    it: what it was sent for was seen, and saved nothing.
     """
 
     seen: int
@@ -39,13 +50,16 @@ class Funnel:
     """Dropped, and Scrapy alone would have dropped them too."""
     saved_by_rules: int
     """Dropped, and Scrapy alone would have fetched them."""
+    own: int = 0
+    """Those to fetch that the plugin sent: to compare pages, or in the place of others."""
 
     @classmethod
     def of(cls, report: Report) -> Funnel:
         """Return the funnel of *report*."""
         dropped = report.figure("dropped")
         saved = min(report.figure("dropped/scrapy_would_keep"), dropped)
-        return cls(report.figure("requests"), dropped - saved, saved)
+        own = min(sum(map(report.figure, _OWN)), saved)
+        return cls(report.figure("requests") - own, dropped - saved, saved - own, own)
 
     @property
     def to_fetch(self) -> int:
