@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import doctest
+import inspect
 import os
 import re
 import runpy
@@ -42,6 +43,12 @@ FILE = re.compile(r"\w[\w.-]*/[\w./-]*|\w[\w-]*\.(?:py|md|cfg|ini|toml|txt)")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 DEFINITION = re.compile(r"^\[[^]]+\]: (\S+)$", re.MULTILINE)
 IN_REPOSITORY = re.compile(r"/(?:(?:blob|tree)/)?main/(.+)")
+
+API = re.findall(
+    r"^\.\. auto(?:class|function):: (\S+)$",
+    (DOCS / "api.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
 
 # What is no command of ours is for the reader to run.
 RUN = "scrapy urlcanon "
@@ -205,12 +212,18 @@ def test_index_links_every_page():
 
 def test_api_names_what_is_there():
     """Whatever the page has the site show can be imported."""
-    names = re.findall(
-        r"^\.\. auto(?:class|function):: (\S+)$", read(DOCS / "api.md"), re.MULTILINE
-    )
-    assert len(names) > 20
-    for name in names:
+    assert len(API) > 20
+    for name in API:
         assert load_object(name).__doc__, name
+
+
+@pytest.mark.parametrize("name", API)
+def test_what_the_api_names_has_an_example_that_runs(name):
+    """In its docstring or that of one of its methods: all of them are doctests."""
+    named = load_object(name)
+    methods = vars(named).items() if inspect.isclass(named) else ()
+    public = (each for method, each in methods if not method.startswith("_"))
+    assert any(">>>" in (each.__doc__ or "") for each in (named, *public)), name
 
 
 def test_site_is_built_without_a_warning(tmp_path):

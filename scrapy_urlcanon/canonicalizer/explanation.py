@@ -12,7 +12,15 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One change on the way to the canonical URL."""
+    """One change on the way to the canonical URL.
+
+    >>> from scrapy_urlcanon import Canonicalizer
+    >>> (step,) = Canonicalizer().explain("http://example.com/?utm_source=mail").steps
+    >>> step.option, step.before, step.after, step.layer
+    ('tracking_params', 'http://example.com/?utm_source=mail', 'http://example.com/', 'preset safe')
+    >>> print(*step.entries)
+    tracking_params:utm_source
+    """
 
     option: str
     """The name of the option, or of the normalization that is always on."""
@@ -38,7 +46,15 @@ class Step(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """How a URL became its canonical form."""
+    """How a URL became its canonical form.
+
+    >>> from scrapy_urlcanon import Canonicalizer
+    >>> explanation = Canonicalizer().explain("http://example.com/b/../?b=1&a=2#top")
+    >>> explanation.canonical, [step.option for step in explanation.steps]
+    ('http://example.com/?a=2&b=1', ['dot_segments', 'sort_query', 'fragment'])
+    >>> Canonicalizer().explain("mailto:me@example.com").problem
+    'its scheme is mailto, and the rules are for http and https'
+    """
 
     url: str
     canonical: str

@@ -39,6 +39,12 @@ class Addon:
     A ``REQUEST_FINGERPRINTER_CLASS`` that is set already becomes the fallback, unless
     ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` names another one. Give this add-on a
     higher number than add-ons that bring a fingerprinter of their own.
+
+    >>> from scrapy.settings import Settings
+    >>> settings = Settings({"URLCANON_RULES": {"*": {"drop_params": ["ref"]}}})
+    >>> Addon().update_settings(settings)
+    >>> settings["REQUEST_FINGERPRINTER_CLASS"]
+    <class 'scrapy_urlcanon.crawl.fingerprinter.RequestFingerprinter'>
     """
 
     def update_settings(self, settings: BaseSettings) -> None:

@@ -38,6 +38,14 @@ class UrlCanonDownloaderMiddleware:
     It sees what the retry and redirect middlewares have decided on. And it counts the redirects
     that lead a request to its own canonical form. What no callback waits for, such as a robots.txt,
     a file of a pipeline or a page that is fetched again, is no page of the crawl.
+
+    The add-on puts it closest to the engine:
+
+    >>> from scrapy.settings import Settings
+    >>> from scrapy_urlcanon import Addon
+    >>> Addon().update_settings(settings := Settings())
+    >>> settings["DOWNLOADER_MIDDLEWARES"][UrlCanonDownloaderMiddleware]
+    40
     """
 
     @classmethod

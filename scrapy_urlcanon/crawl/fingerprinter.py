@@ -17,6 +17,14 @@ class RequestFingerprinter(PageFingerprints):
     """Gives the requests for one page one fingerprint: that of its canonical URL.
 
     ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` is asked for it, with the canonical URL.
+
+    >>> from scrapy import Request
+    >>> from scrapy.utils.test import get_crawler
+    >>> crawler = get_crawler(settings_dict={"ADDONS": {"scrapy_urlcanon.Addon": 500}})
+    >>> one, other = map(Request, ("http://example.com/", "http://example.com/?utm_source=mail"))
+    >>> prints = crawler.request_fingerprinter
+    >>> len(prints.fingerprint(one)), prints.fingerprint(one) == prints.fingerprint(other)
+    (20, True)
     """
 
     @classmethod

@@ -47,6 +47,14 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     the spider has (``URLCANON_DECLARED_CANONICAL``), when its output is scheduled (jobs) and which
     page a request comes from (``URLCANON_REPORT``, ``URLCANON_RECORD``). None of this drops a start
     request: they have ``dont_filter``.
+
+    The add-on puts it closest to the engine:
+
+    >>> from scrapy.settings import Settings
+    >>> from scrapy_urlcanon import Addon
+    >>> Addon().update_settings(settings := Settings())
+    >>> settings["SPIDER_MIDDLEWARES"][UrlCanonSpiderMiddleware]
+    20
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -221,6 +221,16 @@ def learn_site(
     :param in_force_everywhere: those for all hosts, which are not part of the result.
     :param preset: as for :func:`learn`.
     :param prior: as for :func:`learn`.
+
+    >>> from scrapy_urlcanon.learn import Observation
+    >>> from scrapy_urlcanon.learn.captures import site_of
+    >>> seen = [
+    ...     Observation(f"http://shop.example/{page}{query}", main_sha1=f"{page:040x}")
+    ...     for page in range(9)
+    ...     for query in ("", f"?sid={page}")
+    ... ]
+    >>> learn_site(site_of("shop.example", seen)).as_rules()
+    {'shop.example': {'drop_params': ['sid']}}
     """
     in_force = tuple(in_force)
     miner = Miner(site, thresholds, prior)
@@ -301,7 +311,13 @@ def _without_rules(preset: str) -> Canonicalizer:
 
 
 def merge(parts: Iterable[Learned]) -> Learned:
-    """Return what was learned about several domains as one; the order of *parts* is irrelevant."""
+    """Return what was learned about several domains as one; the order of *parts* is irrelevant.
+
+    >>> from scrapy_urlcanon.learn import LearnedRule
+    >>> rules = [LearnedRule(d, d, "www", "strip", "rewrite") for d in ("b.example", "a.example")]
+    >>> merge(Learned((rule,), domains=1, urls=9) for rule in rules).as_rules()
+    {'a.example': {'www': 'strip'}, 'b.example': {'www': 'strip'}}
+    """
     parts = list(parts)
     by_domain = attrgetter("domain")
     return Learned(

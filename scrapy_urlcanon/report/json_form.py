@@ -50,6 +50,15 @@ def read_report(path: str | os.PathLike[str]) -> Report:
 
     :raises ReportError: if it cannot be read, is not a report, was cut short, is of a newer
         version, or has figures that contradict each other.
+
+    >>> import tempfile
+    >>> figures = {"requests": 10, "dropped": 4, "dropped/exact": 3, "dropped/variant": 1}
+    >>> report = Report("shop", "", "", "finished", figures)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "report.json")
+    ...     _ = path.write_text(to_json(report), encoding="utf-8")
+    ...     read_report(path).figure("dropped")
+    4
     """
     try:
         return from_json(Path(path).read_text(encoding="utf-8"))

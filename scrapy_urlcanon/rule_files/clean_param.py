@@ -118,10 +118,14 @@ class CleanParam:
 
 
 def read_clean_param(robots: bytes) -> CleanParam:
-    """Return what *robots*, the content of a robots.txt, declares.
+    r"""Return what *robots*, the content of a robots.txt, declares.
 
     Any content is read, in time that is linear in its length; what is not a valid rule becomes a
     problem with its line number.
+
+    >>> declared = read_clean_param(b"User-agent: *\nClean-param: sid /forum/\nClean-param: a-b")
+    >>> [(rule.line, rule.params, rule.path) for rule in declared.rules]
+    [(2, ('sid',), '/forum/'), (3, ('a-b',), '/')]
     """
     rules: list[CleanParamRule] = []
     problems: list[CleanParamProblem] = []

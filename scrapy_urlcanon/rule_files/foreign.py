@@ -49,6 +49,10 @@ def read_together(files: Iterable[tuple[str, str]]) -> tuple[Imported | None, ..
     a URL that a rule of any file matches. All that they say together is returned for the first of
     them, and nothing for the others.
 
+    >>> found = read_together([("ours.toml", ""), ("list.txt", "||a.example^$removeparam=ref")])
+    >>> [imported and imported.rules for imported in found]
+    [None, {'a.example': {'drop_params': ['ref']}}]
+
     :param files: pairs of name and text.
     :raises ValueError: as :func:`read_foreign`, with the name of the file.
     """

@@ -78,12 +78,24 @@ def format_of(path: Path) -> str:
 
 
 def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of an input in any known format.
+    r"""Yield the observations of an input in any known format.
 
     :param path: the input: a file, or a directory of Scrapy's HTTP cache.
     :param skipped: counts the rows that are not observations, by reason.
     :raises InputError: if it cannot be read, or not to its end.
     :raises StoreVersionError: if it is a store of a version that cannot be read.
+
+    >>> import tempfile
+    >>> from collections import Counter
+    >>> from pathlib import Path
+    >>> skipped = Counter()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "seen.jsonl")
+    ...     _ = path.write_text('{"url": "http://a.example/", "status": 200}\n{"url": 7}\n')
+    ...     [observation.url for observation in read(path, skipped)]
+    ['http://a.example/']
+    >>> skipped.total()
+    1
     """
     return READERS[format_of(path)](path, skipped)
 
@@ -96,5 +108,18 @@ def crawls_of(path: Path, skipped: Counter[str] | None = None) -> tuple[CrawlRec
     :param skipped: counts the rows that cannot be understood, by reason.
     :raises InputError: if it cannot be read.
     :raises StoreVersionError: if it is a store of a version that cannot be read.
+
+    >>> import tempfile
+    >>> from datetime import datetime, timezone
+    >>> from pathlib import Path
+    >>> from scrapy_urlcanon.learn import RuleInForce
+    >>> from scrapy_urlcanon.learn.store import ObservationStore
+    >>> rule = RuleInForce("a.example", "drop_params", ["sid"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "observations.sqlite")
+    ...     with ObservationStore(path) as store:
+    ...         store.begin(datetime(2026, 1, 1, tzinfo=timezone.utc), [rule])
+    ...     [rule.setting for crawl in crawls_of(path) for rule in crawl.rules]
+    [['sid']]
     """
     return tuple(read_crawls(path, skipped)) if format_of(path) == "store" else ()

@@ -56,7 +56,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class LearnedRule:
-    """One option under one pattern."""
+    """One option under one pattern.
+
+    >>> evidence = Evidence(pages=70, merges=210, bound=0.96)
+    >>> rule = LearnedRule(
+    ...     *("a.example", "a.example/forum/", "drop_params", ["sid"], "rewrite"), evidence
+    ... )
+    >>> rule.is_skip, rule.is_off({"skip"}), rule.evidence.merges
+    (False, False, 210)
+    """
 
     domain: str
     """The registrable domain, or the host if it has none."""

@@ -72,6 +72,15 @@ class LearnedFile:
     An existing file is changed only where rules are new or no longer in force; everything that a
     person wrote, comments and order included, stays.
 
+    >>> import tempfile
+    >>> from scrapy_urlcanon.learn import Learned, LearnedRule
+    >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "urlcanon.toml")
+    ...     LearnedFile(path).write(Learned((rule,)))
+    ...     [(rule.pattern, rule.option, rule.setting) for rule in LearnedFile(path).rules]
+    [('a.example', 'drop_params', ['sid'])]
+
     :raises ConfigurationError: if the name ends otherwise, or if the file exists and is not a valid
         rule file in our own format.
     """
