@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,7 +148,8 @@ none of them has an observation.
             "--support",
             type=int,
             metavar="PAGES",
-            help="how many pages without a counter-example it takes to believe a rule",
+            help="how many pages without a counter-example it takes to believe a rule (default: "
+            f"{_least_pages(_DEFAULTS.precision)}; {_least_pages(_DEFAULTS.alias)} where it skips)",
         )
         parser.add_argument(
             "--confidence",
@@ -240,6 +242,16 @@ def _thresholds(arguments: argparse.Namespace) -> Thresholds:
     bound = lower_bound(support, 0, confidence)
     # A skip, which nobody can check by looking at the URL, takes no less than it does else.
     return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
+
+
+def _least_pages(share: float) -> int:
+    """Return how many pages without a counter-example make a rule right for this *share*.
+
+    >>> _least_pages(0.36), _least_pages(0.5)
+    (3, 5)
+    """
+    bounds = ((pages, lower_bound(pages, 0, _DEFAULTS.confidence)) for pages in count(1))
+    return next(pages for pages, bound in bounds if bound >= share)
 
 
 def _configured(settings: Settings) -> Canonicalizer:
