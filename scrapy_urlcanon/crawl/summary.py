@@ -1,4 +1,4 @@
-"""The summary of a crawl for the log, in no more than 25 lines."""
+"""The summary of a crawl for the log, in no more than 20 lines."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _EVENTS = {
     Stat.AUDIT_FALSE_MERGE: "  another page than the one kept",
     Stat.AUDIT_UNJUDGED: "fetched for the audit too, which could tell nothing of them",
 }
+_LINES = 20
 _OPTIONS = 4
 _DOMAINS = 2
 
@@ -42,7 +43,13 @@ def summary(stats: Mapping[str, Any]) -> str:
     By domain
              4  example.com
     """
-    return "\n".join(_lines(stats))
+    lines = [*_events(stats)]
+    # Each event is told; the tables share the lines that are left, beside their titles and the
+    # others.
+    room = _LINES - len(lines) - 4
+    domains = min(_DOMAINS, room // 3)
+    lines += _tables(stats, options=min(_OPTIONS, room - domains), domains=domains)
+    return "\n".join(lines)
 
 
 def title_of(name: str) -> str:
@@ -52,7 +59,7 @@ def title_of(name: str) -> str:
     return documentation.title_of(name)
 
 
-def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
+def _events(stats: Mapping[str, Any]) -> Iterator[str]:
     requests, dropped = stats[Stat.REQUESTS.key()], stats[Stat.DROPPED.key()]
     saved = stats[Stat.DROPPED_SCRAPY_WOULD_KEEP.key()]
     share = dropped / requests if requests else 0
@@ -76,16 +83,24 @@ def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
         # As they are called wherever they stand alone.
         names = ", ".join(name.replace("/", ":", 1) for name in suspended)
         yield _row(len(suspended), f"suspended: {names}")
-    options = Stat.DROPPED_BY_RULE.counts(stats)
-    width = max(map(len, list(options)[:_OPTIONS]), default=0)
+
+
+def _tables(stats: Mapping[str, Any], *, options: int, domains: int) -> Iterator[str]:
+    """Yield the lines of the tables.
+
+    :param options: how many of them have a row.
+    :param domains: the same.
+    """
+    by_option = Stat.DROPPED_BY_RULE.counts(stats)
+    width = max(map(len, list(by_option)[:options]), default=0)
     yield from _table(
         "By option (a duplicate may be due to several)",
-        {f"{name:{width}}  {title_of(name)}".rstrip(): count for name, count in options.items()},
-        _OPTIONS,
+        {f"{name:{width}}  {title_of(name)}".rstrip(): count for name, count in by_option.items()},
+        options,
     )
-    domains = Stat.DROPPED_ON_DOMAIN.counts(stats)
-    rest = domains.pop(OTHER_DOMAINS, 0)
-    yield from _table("By domain", domains, _DOMAINS, rest)
+    by_domain = Stat.DROPPED_ON_DOMAIN.counts(stats)
+    rest = by_domain.pop(OTHER_DOMAINS, 0)
+    yield from _table("By domain", by_domain, domains, rest)
 
 
 def _table(title: str, counts: Mapping[str, int], rows: int, rest: int = 0) -> Iterator[str]:
