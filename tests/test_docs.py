@@ -261,6 +261,15 @@ def test_contributing_names_what_is_there():
             assert set(named.split(".")) <= names, named
 
 
+def test_glossary_is_soon_read():
+    """It has at most 20 words."""
+    section = read(ROOT / "CONTRIBUTING.md").partition("\n## Words\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([\w ,]+) \|", section, re.MULTILINE)
+    heading, *words = (word for row in rows for word in row.split(", "))
+    assert heading == "word"
+    assert 10 < len(words) <= 20
+
+
 def slug(heading):
     """Return the anchor that GitHub gives to *heading*."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
