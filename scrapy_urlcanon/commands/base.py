@@ -113,10 +113,11 @@ def say_off(reason: str) -> int:
     return 1
 
 
-def check_output(output: Path, inputs: Sequence[Path]) -> None:
+def check_output(output: Path, inputs: Sequence[Path], suffix: str = "") -> None:
     """Find out before an hour of work that its result could not be written.
 
-    :raises UsageError: if *output* is one of the inputs or cannot be a file.
+    :param suffix: that the name has to end in: another file would be overwritten by mistake.
+    :raises UsageError: if *output* is one of the inputs, or of another kind, or cannot be a file.
     """
     try:
         if output.is_dir():
@@ -133,6 +134,8 @@ def check_output(output: Path, inputs: Sequence[Path]) -> None:
         raise UsageError(not_written(output, error), print_help=False) from error
     if any(_is_same(output, path) for path in inputs):
         raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+    if suffix and output.suffix.lower() != suffix:
+        raise UsageError(f"{output}: expected a name that ends in {suffix}", print_help=False)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -285,7 +285,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     paths = (arguments.output, arguments.export_discarder, arguments.places)
     outputs = [path for path in paths if path]
     for path in outputs:
-        check_output(path, arguments.inputs)
+        suffix = ".json" if path is arguments.export_discarder else ""
+        check_output(path, arguments.inputs, suffix)
     if len(set(map(os.path.realpath, outputs))) < len(outputs):
         raise UsageError(
             "-o, --export-discarder and --places: expected a file of its own for each",

@@ -53,7 +53,7 @@ was dropped, by which option, on which domain, for which page, and what deserves
             show_report(report, Screen.of_process())
             return 0
         path = Path(arguments.html or Path(arguments.file).with_suffix(".html"))
-        check_output(path, [Path(arguments.file)])
+        check_output(path, [Path(arguments.file)], ".html")
         try:
             write_atomically(path, to_html(report))
         except OSError as error:

@@ -85,10 +85,18 @@ def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
         if observation.redirect:
             continue
         content = observation.main_sha1 or observation.text_sha1 or observation.raw_sha1
-        is_new = observation.status // 100 == _SUCCESS and content not in seen
+        is_success = observation.status // 100 == _SUCCESS
+        if is_success and not content:
+            # Of a list of URLs nobody knows what they brought.
+            continue
+        is_new = is_success and content not in seen
         seen.add(content)
         kinds.note(canonicalizer.canonicalize(observation.url), 0, 0, has_news=is_new)
     if observation is None:
         raise InputError(nothing_of([path], skipped))
+    if not seen:
+        raise InputError(
+            f"{path}: it does not say what its URLs show, such as in a column main_sha1"
+        )
     for trap in kinds.traps():
         yield TrapRow(trap.kind, trap.fetches, trap.new, trap.setting)

@@ -457,6 +457,7 @@ def test_input_that_cannot_be_read_is_an_error(tmp_path, write, expected):
         (["-o", "."], "expected a file"),
         (["-o", "observations.tsv"], "is an input, and would be overwritten"),
         (["-o", "r.json", "--export-discarder", "./r.json"], "a file of its own for each"),
+        (["--export-discarder", "r.sqlite"], "expected a name that ends in .json"),
         (["-o", "r.toml", "--places", "r.toml"], "a file of its own for each"),
         (["--jobs", "0"], "--jobs: expected 1 process or more"),
         (["--support", "0"], "--support: expected 1 page or more"),

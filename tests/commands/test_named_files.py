@@ -52,12 +52,14 @@ def test_name_that_no_file_can_have_is_one_error(tmp_path, rows, arguments):
     assert sorted(tmp_path.iterdir()) == [rows, tmp_path / "rules.toml"]
 
 
-@pytest.mark.parametrize("option", ["-o", "--export-discarder"])
-def test_link_stays_a_link(tmp_path, rows, option):
+@pytest.mark.parametrize(
+    ("option", "name"), [("-o", "rules.toml"), ("--export-discarder", "rules.json")]
+)
+def test_link_stays_a_link(tmp_path, rows, option, name):
     """What it leads to is written, as by any program: other names of that file are not cut off."""
     folder = tmp_path / "shared"
     folder.mkdir()
-    link = tmp_path / "rules.toml"
+    link = tmp_path / name
     link.symlink_to(folder / "urlcanon.toml")
     assert not urlcanon("learn", rows, option, link, cwd=tmp_path).returncode
     assert link.is_symlink()

@@ -220,6 +220,16 @@ def test_page_of_a_report_does_not_take_its_place(report, tmp_path):
     assert "is an input, and would be overwritten" in done.stderr
 
 
+def test_page_of_a_report_takes_the_place_of_no_store(report, tmp_path):
+    """A file under a name of another kind is one that was meant to be an argument."""
+    (tmp_path / "report.json").write_text(to_json(report), encoding="utf-8")
+    (tmp_path / "crawl.sqlite").write_text("what a crawl has seen")
+    done = urlcanon("report", "report.json", "--html", "crawl.sqlite", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "crawl.sqlite: expected a name that ends in .html" in done.stderr
+    assert (tmp_path / "crawl.sqlite").read_text() == "what a crawl has seen"
+
+
 @pytest.mark.parametrize("command", [["report"], ["compare"]])
 def test_report_that_cannot_be_read_is_one_line(command, report, tmp_path):
     """A newer, edited or truncated report is an error without a traceback."""

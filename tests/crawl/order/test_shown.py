@@ -1,5 +1,6 @@
 """What the report and the command show of an ordered crawl."""
 
+import json
 import logging
 
 import pytest
@@ -152,6 +153,16 @@ def test_line_for_a_trap_is_about_the_canonical_url(tmp_path):
     store.close()
     shown = urlcanon("traps", "crawl.sqlite", cwd=tmp_path)
     assert '"a.example": {"skip": ["/day/{p1:digits}"]},' in shown.stdout
+
+
+def test_list_of_urls_shows_no_trap(tmp_path):
+    """Nobody knows what they brought: a line against them would end the site."""
+    urls = [f"http://a.example/article/{number}" for number in range(60)]
+    (tmp_path / "left.jsonl").write_text("".join(f"{json.dumps({'url': url})}\n" for url in urls))
+    shown = urlcanon("traps", "left.jsonl", cwd=tmp_path)
+    assert shown.returncode == 2
+    assert shown.stdout == ""
+    assert "left.jsonl: it does not say what its URLs show" in shown.stderr
 
 
 def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
