@@ -26,7 +26,7 @@ class Curve:
     >>> curve = Curve()
     >>> for _ in range(1000):
     ...     curve.add(2)
-    >>> len(curve.points) <= 200, curve.points[-1]
+    >>> 100 <= len(curve.points) <= 200, curve.points[-1]
     (True, (1000, 2000))
     """
 

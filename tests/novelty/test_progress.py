@@ -95,6 +95,19 @@ def test_each_attempt_takes_more_draws():
     assert taken == sorted({*taken})
 
 
+def test_news_of_what_was_not_drawn_has_the_draws_begin_again():
+    """It was no draw, and says all the same that the site has some; one without says nothing."""
+    ending = Ending(0.1)
+    for _ in range(ending.fetches_needed[1]):
+        ending.note(SITE, 0, has_news=False)
+    draw_enough(ending, SITE)
+    ending.note(SITE, 0, has_news=False)
+    assert ending.is_done(SITE, 0)
+    ending.note(SITE, 0, has_news=True)
+    assert ending.draws(SITE, 0)
+    assert not ending.is_done(SITE, 0)
+
+
 def test_priorities_end_each_for_itself_and_begin_again_together():
     """What was fetched of one says nothing of another; news says that the site has some."""
     ending = Ending(0.1)

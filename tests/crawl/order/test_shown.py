@@ -129,8 +129,11 @@ async def test_order_that_another_queue_keeps_from_its_work_is_said(
 
 
 def test_command_finds_the_trap_of_a_store(tmp_path):
-    """Log-in forms are one page under many URLs."""
+    """Log-in forms are one page under many URLs, and errors are none."""
     store = ObservationStore(tmp_path / "crawl.sqlite")
+    for number in range(30):
+        text = f"<p>There is no {number}"
+        store.add(Page(f"http://a.example/gone/{number}", text.encode(), text), status=404)
     for number in range(120):
         text = (
             "<p>Name and password"
@@ -142,6 +145,8 @@ def test_command_finds_the_trap_of_a_store(tmp_path):
     store.close()
     shown = urlcanon("traps", "crawl.sqlite", cwd=tmp_path)
     assert '"a.example": {"skip": ["/login?to={q0}"]},' in shown.stdout
+    assert '"a.example": {"skip": ["/gone/{p1:digits}"]},' in shown.stdout
+    assert "article" not in shown.stdout
 
 
 def test_line_for_a_trap_is_about_the_canonical_url(tmp_path):
