@@ -63,8 +63,12 @@ class Runs:
         """Answer *request*, unless it is one at which the visitor is to be killed."""
         self._hits += 1
         if self._hits in self._kill_at:
-            self._process.kill()
+            self.kill()
         return self._respond(request)
+
+    def kill(self):
+        """Kill the visitor."""
+        self._process.kill()
 
     def run(self, server):
         """Run the spider until it ends or is killed, and return the status of the process."""
@@ -121,7 +125,7 @@ def test_kill_of_an_ordered_job_loses_no_page(tmp_path, runs, at):
 
 
 TRAP, RICH = "http://trap.example", "http://rich.example"
-LAST = {TRAP: 2_000, RICH: 100}
+LAST = {TRAP: 2_000, RICH: 240}
 
 
 def numbers_linked(host, number):
@@ -149,21 +153,27 @@ def linked_by(urls):
     return found
 
 
-# By then the trap has ended, even where it took the longest time that it may: 124 of its pages
-# where two of the first ones passed for news, and 86 more that are drawn at random.
-@pytest.mark.parametrize("at", [260, pytest.param(280, marks=pytest.mark.long)])
-def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, at):
-    """What nothing was expected of is fetched or in the file, not both, and there once."""
+# The trap ends after 210 of its pages at the latest, where two of the first ones passed for news:
+# the other host has more.
+@pytest.mark.parametrize("after", [1, pytest.param(20, marks=pytest.mark.long)])
+def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, after):
+    """What nothing was expected of is fetched or in the file, and there once."""
+    file = tmp_path / "left.jsonl"
+    since = 0
+
+    def respond(request):
+        nonlocal since
+        since += file.exists()
+        if since == after:
+            job.kill()
+        return trap_beside_news(request)
+
     job, server = runs(
-        trap_beside_news,
-        at,
-        URLCANON_ORDER="novelty",
-        URLCANON_STOP="0.05",
-        URLCANON_LEFT="left.jsonl",
+        respond, URLCANON_ORDER="novelty", URLCANON_STOP="0.05", URLCANON_LEFT=str(file)
     )
 
     def left():
-        lines = (tmp_path / "left.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").splitlines()
         return [json.loads(line)["url"] for line in lines]
 
     def got():
@@ -173,8 +183,11 @@ def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, at):
     assert left()
     assert job.run(server) == 0
     assert len(left()) == len({*left()}) > 50
-    assert got() | {*left()} == linked_by(got()) | {f"{SITE}/", f"{TRAP}/1", f"{RICH}/1"}
-    assert got().isdisjoint(left())
+    # What the callback was at work on when it was killed is done anew, by whoever takes it up.
+    cut = got() & {*left()}
+    assert len(cut) <= 16
+    roots = {f"{SITE}/", f"{TRAP}/1", f"{RICH}/1"}
+    assert linked_by(got() - cut) | roots <= got() | {*left()} <= linked_by(got()) | roots
     assert {f"{RICH}/{n}" for n in range(1, LAST[RICH])} <= got()
     later, _ = runs(trap_beside_news, JOBDIR="", URLCANON_TAKE_UP="left.jsonl")
     taken_up = {*left()}
