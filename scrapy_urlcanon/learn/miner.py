@@ -26,7 +26,7 @@ from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
-from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, settled, unsettled
+from scrapy_urlcanon.learn.results.accepted import Accepted, in_order, inserted, settled, unsettled
 from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Record, Thresholds, worth
 from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
 from scrapy_urlcanon.learn.trials.trial import Trial
@@ -51,6 +51,9 @@ MAX_UNSURE = 10
 
 #: Each round works on what the rules of the last one left; four settle all sites that we have seen.
 MAX_ROUNDS = 4
+
+#: What was learned is put into the order of the catalogue, which may leave something to learn.
+MAX_ORDERS = 3
 
 # What there is to propose: single options first, then pairs of templates for what they leave.
 _OPTIONS = (differing_options, other_hosts)
@@ -98,14 +101,38 @@ class Miner:
 
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
+        for _ in range(MAX_ORDERS):
+            self._mine()
+            if not self._puts_in_order():
+                break
+        self._keep_params()
+        self.groups.forget_index()
+
+    def _puts_in_order(self) -> bool:
+        """Begin anew with what was accepted in the order of the catalogue, where that matters.
+
+        A rules file knows no other order: where ``/a?tab=files`` has become ``/a/files``, that
+        ``tab=readme`` makes no difference has to be said of ``/a/readme`` too.
+        """
+        ordered = in_order(self.accepted)
+        templates = [one for one in ordered if one.is_template]
+        step = 1 + len(self.site.locations) // MAX_TARGETS
+        some = map(self._start, islice(self.site.locations, 0, None, step))
+        return any(
+            settled(self.accepted, url) != settled(ordered, url)
+            for url in some
+            # What no template changes is the same in any order.
+            if any(one.apply(url) != url for one in templates)
+        ) and self._begins_anew(ordered)
+
+    def _mine(self) -> None:
+        """Accept what can be accepted, round by round."""
         for _ in range(MAX_ROUNDS):
             found = self._round(_OPTIONS)
             failed = dict(self._failed)
             if not self._round(_TEMPLATES) and not found:
                 self._failed.update(failed)
                 break
-        self._keep_params()
-        self.groups.forget_index()
 
     def _keep_params(self) -> None:
         """Accept the lists of parameters to keep that lose no page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from functools import cache
+from hashlib import sha1
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -270,6 +271,24 @@ def test_whole_file_does_what_was_learned(seed, prefix, path, own, params):
         location = locate(url)
         if location.origin.scheme:
             assert str(to_url(miner.form(location))) == canonicalizer.canonicalize(url), url
+
+
+def test_what_a_template_comes_before_is_learned_again_of_what_it_leaves():
+    """Parameters are looked at after the path, though ``tab=readme`` was found to go first."""
+    urls = {}
+    for name in (f"{word}-{end}" for word in ("ash", "elm", "fir", "oak") for end in "abcd"):
+        urls |= dict.fromkeys((f"/p/{name}", f"/p/{name}?tab=readme"), name)
+        for tab in ("files", "history"):
+            page = f"{tab} of {name}"
+            urls |= dict.fromkeys((f"/p/{name}?tab={tab}", f"/p/{name}/{tab}"), page)
+    site = "http://shop.example"
+    seen = [
+        Observation(site + url, main_sha1=sha1(page.encode()).hexdigest())
+        for url, page in urls.items()
+    ]
+    canonicalizer = written(learn(seen).rules)
+    pages = {canonicalizer.canonicalize(site + url): page for url, page in urls.items()}
+    assert sorted(pages.values()) == sorted({*urls.values()})
 
 
 @cache

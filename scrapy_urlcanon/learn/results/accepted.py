@@ -81,6 +81,12 @@ def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
     return [*before, new, *after]
 
 
+def in_order(accepted: Iterable[Accepted]) -> list[Accepted]:
+    """Return what was accepted, step by step, in the order in which a canonicalizer applies it."""
+    steps = [one._replace(operations=(step,)) for one in accepted for step in one.operations]
+    return sorted(steps, key=lambda one: one.operations[0].option.place)
+
+
 def unsettled(accepted: Sequence[Accepted], new: Accepted) -> list[Accepted]:
     """Return the templates that never settle beside another one: no configuration takes both.
 
