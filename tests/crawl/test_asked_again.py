@@ -115,6 +115,36 @@ async def test_second_step_that_brings_the_page(crawl, spider):
     assert result.hits == ["/", "/a?sid=1", "/a?sid=1"]
 
 
+class SendingSeveral(Stepping):
+    """Sends its form for each part of a list, as where buttons turn its pages."""
+
+    def parse(self, response):
+        if "log in" not in response.text:
+            yield from super().parse(response)
+            return
+        for part in (b"part=1", b"part=2", b"part=2", b"part=3"):
+            yield response.request.replace(
+                method="POST", body=part, callback=self.shown, dont_filter=True
+            )
+
+
+@pytest.mark.parametrize("failing", [b"part=1", b"part=3", b""])
+@deferred_f_from_coro_f
+async def test_several_second_steps(crawl, failing):
+    """The callback has had the page once all of them are done, and not where any fails."""
+    pages = site({"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")})
+
+    def answer(request):
+        if request.url != FIRST:
+            return pages(request)
+        if request.method == "GET":
+            return page("log in")
+        return page("gone", status=404) if request.body == failing else page("a")
+
+    result = await crawl(answer, RULES, spider=SendingSeveral)
+    assert ("/a?sid=2" in result.hits) == bool(failing)
+
+
 @pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
 @deferred_f_from_coro_f
 async def test_second_steps_that_all_fail(crawl, spider):

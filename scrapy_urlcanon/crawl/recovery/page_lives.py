@@ -44,6 +44,7 @@ from scrapy_urlcanon.crawl.recovery.page_states import (
     Fate,
     State,
 )
+from scrapy_urlcanon.crawl.recovery.waiting import SecondSteps, Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -55,21 +56,6 @@ _RECORDED = 1
 _BITS = 2
 """Of each page a number: one bit whether the recorded request is or was on its way, one to spare,
 and two for the state of each callback."""
-
-
-class _Waiting(Generic[R]):
-    """What waits for one page."""
-
-    __slots__ = ("size", "sources", "variants")
-
-    def __init__(self) -> None:
-        self.size = 0
-        """About how many bytes the requests take."""
-        self.variants: dict[Hashable, dict[str, R]] = {}
-        """The dropped requests by callback and URL, in the order in which they came."""
-        self.sources: dict[tuple[bytes, Hashable, Hashable], bool] = {}
-        """The pages that lead here, each with its callback and that whose fate here it shares, and
-        whether that alone says that it does."""
 
 
 class PageLives(Generic[R]):
@@ -117,11 +103,11 @@ class PageLives(Generic[R]):
         self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
         self._checked: set[tuple[bytes, Hashable]] = set()
         self._given: set[tuple[bytes, Hashable]] = set()
-        # Those that asked for another step, and are at work still: they may raise once it has come.
-        self._asking: set[tuple[bytes, Hashable]] = set()
+        # Those that asked for other steps, and are at work still: they may raise once these came.
+        self._asking: dict[tuple[bytes, Hashable], SecondSteps] = {}
         self.sends = 0
         """How many requests were on their way so far: what tells the earlier from the later."""
-        self._waiting: dict[bytes, _Waiting[R]] = {}
+        self._waiting: dict[bytes, Waiting[R]] = {}
         self._count = 0
         self._largest: list[tuple[int, bytes]] = []
         self.given_up = 0
@@ -205,19 +191,22 @@ class PageLives(Generic[R]):
             on_their_way = self._on_their_way.setdefault(new, {})
             for callback, number in self._on_their_way.pop(page).items():
                 on_their_way[callback] = max(number, on_their_way.get(callback, 0))
-        for pairs in (self._checked, self._given, self._asking):
+        for pairs in (self._checked, self._given):
             for old in [pair for pair in pairs if pair[0] == page]:
                 pairs.remove(old)
                 pairs.add((new, old[1]))
+        for old in [pair for pair in self._asking if pair[0] == page]:
+            self._asking[new, old[1]] = self._asking.pop(old)
         waiting = self._waiting.pop(page, None)
         if waiting:
             self._join(new, waiting)
 
-    def _join(self, page: bytes, other: _Waiting[R]) -> None:
+    def _join(self, page: bytes, other: Waiting[R]) -> None:
         """Have wait for *page* what waited for one that is the same, and settle what can be."""
         waiting = self._waiting_for(page)
         waiting.size += other.size
         waiting.sources |= other.sources
+        waiting.steps |= other.steps
         for callback, requests in other.variants.items():
             variants = waiting.variants.setdefault(callback, {})
             for url, request in requests.items():
@@ -241,7 +230,7 @@ class PageLives(Generic[R]):
 
         It is forgotten; where another page was got one of it is fetched.
         """
-        self._asking.discard((page, callback))
+        self._asking.pop((page, callback), None)
         self._move(page, callback, Event.CONFIRMED)
         waiting = self._waiting.get(page)
         if waiting and self.state(page, callback) is State.HAD:
@@ -259,7 +248,7 @@ class PageLives(Generic[R]):
 
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
-        self._asking.discard((page, callback))
+        self._asking.pop((page, callback), None)
         self._move(page, callback, Event.RAISED)
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
@@ -270,20 +259,25 @@ class PageLives(Generic[R]):
         """Note that *callback* asks for *page* again; tell whether it has not had it by that.
 
         So it is if it is at work on its content: what it makes of it comes with that request, which
-        may fail.
+        may fail, and with all that it asks for after that.
 
         :param step: the page and the callback of that request, which may be others: it may send a
             form, or have another callback take what a browser makes of the page.
         """
         is_other = step != (page, callback)
         is_had = is_other and self.state(*step) in {State.HAD, State.ELSEWHERE}
-        if is_had or self.state(page, callback) is not State.GIVEN:
+        is_first = self.state(page, callback) is State.GIVEN
+        steps = SecondSteps() if is_first else self._asking.get((page, callback))
+        if is_had or steps is None or not (is_first or (is_other and steps.left)):
             return False
-        self._move(page, callback, Event.AGAIN)
+        if is_first:
+            self._move(page, callback, Event.AGAIN)
         if is_other:
-            self._asking.add((page, callback))
-            self._waiting_for(step[0]).sources[page, callback, step[1]] = True
-        return True
+            self._asking[page, callback] = steps
+            before = self._waiting_for(step[0]).steps
+            steps.left += before.get((page, callback, step[1])) is not steps
+            before[page, callback, step[1]] = steps
+        return is_first
 
     def ended(self, page: bytes, callback: Hashable) -> None:
         """Note that a request of *callback* for *page* ended, and brought it nothing."""
@@ -375,13 +369,17 @@ class PageLives(Generic[R]):
                 is_same, (source, name, _) = waiting.sources.pop(key), key
                 had = Event.GOT if is_same and state in GOT else Event.LED
                 yield source, name, had if state in CONTENT else Event.ENDED
+            for key in [key for key in waiting.steps if key[2] == callback]:
+                event_of_all = waiting.steps.pop(key).ended(has_come=state in CONTENT)
+                if event_of_all:
+                    yield key[0], key[1], event_of_all
         self._forget_if_empty(page, waiting)
 
-    def _forget_if_empty(self, page: bytes, waiting: _Waiting[R]) -> None:
-        if not waiting.variants and not waiting.sources:
+    def _forget_if_empty(self, page: bytes, waiting: Waiting[R]) -> None:
+        if not waiting.variants and not waiting.sources and not waiting.steps:
             self._waiting.pop(page, None)
 
-    def _send_next(self, page: bytes, callback: Hashable, waiting: _Waiting[R]) -> None:
+    def _send_next(self, page: bytes, callback: Hashable, waiting: Waiting[R]) -> None:
         variants = waiting.variants.get(callback)
         while variants:
             request = variants.pop(next(iter(variants)))
@@ -436,15 +434,15 @@ class PageLives(Generic[R]):
             return True
         return False
 
-    def _release(self, waiting: _Waiting[R], request: R) -> None:
+    def _release(self, waiting: Waiting[R], request: R) -> None:
         """Count *request*, which waits no more, out."""
         self._count -= 1
         waiting.size -= self._held.remove(request)
 
-    def _waiting_for(self, page: bytes) -> _Waiting[R]:
+    def _waiting_for(self, page: bytes) -> Waiting[R]:
         waiting = self._waiting.get(page)
         if waiting is None:
-            waiting = self._waiting[page] = _Waiting()
+            waiting = self._waiting[page] = Waiting()
         return waiting
 
     def _states(self, page: bytes) -> Iterator[State]:
