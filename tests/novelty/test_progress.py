@@ -77,6 +77,17 @@ def test_two_draws_with_news_are_no_reason_to_begin_again():
     ending.note(SITE, 0, has_news=True, is_drawn=True)
     assert not ending.draws(SITE, 0)
     assert not ending.is_done(SITE, 0)
+    note_needed(ending, SITE)
+    draw_enough(ending, SITE)
+
+
+def test_three_of_many_draws_with_news_are_few_enough():
+    """No more than the share that is asked for: what was known before stays evidence."""
+    ending = Ending(0.1)
+    note_needed(ending, SITE)
+    for has_news in [False] * 30 + [True] * 3:
+        ending.note(SITE, 0, has_news=has_news, is_drawn=True)
+    assert ending.draws(SITE, 0)
 
 
 def test_each_attempt_takes_more_draws():

@@ -81,3 +81,16 @@ def test_renewed_features_make_nothing_surer():
     Rehearsal(again).learn(RARE, 1.0, FREQUENT.all)
     assert again.known == once.known
     assert again.expect(FREQUENT.all) > once.expect(FREQUENT.all)
+
+
+def test_what_is_learned_again_makes_nothing_surer():
+    """It is one example, however often it is rehearsed beside others."""
+    model = OnlineModel(prior=0.6)
+    learn = Rehearsal(model).learn
+    one, other = (Features(packed([kind]), packed([kind])) for kind in (1, 2))
+    learn(one, 1.0)
+    known, expected = model.known[1], model.expect(one.all)
+    for _ in range(20):
+        learn(other, 0.0)
+    assert model.known[1] == known
+    assert model.expect(one.all) > expected
