@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PERFORMANCE, SCALE = DOCS / "performance.md", DOCS / "scale.md"
+MEMORY, ECOSYSTEM = DOCS / "memory.md", DOCS / "ecosystem.md"
 LEARNING, LEARNED = DOCS / "learning.md", DOCS / "learning-measured.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -47,6 +48,8 @@ UNSEEN_COLUMNS = (
 UNSEEN_FOLD = 2
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
+EARLY = 30_000
+SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
 FORMS = ("rewrites", "with skip", "wrong", "lost")
 
 
@@ -79,6 +82,13 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield PERFORMANCE, ("one crawl in memory", SCRAPY_ALONE, ALL_PARTS), long_crawl()
     shares = results("profile")["shares"]
     yield PERFORMANCE, ("whose code", "of the CPU"), ((n, share(v)) for n, v in shares.items())
+    head = (
+        *("set", "memory, B a URL", "disk of a job, B a URL", "adds a second"),
+        *("look-ups a second", "start-up of a job, s"),
+    )
+    yield MEMORY, head, seen_sets(results("seen-sets"))
+    head = ("four processes", "requests", "pages lost", "got twice", "pages a second")
+    yield ECOSYSTEM, head, shared_frontier(results("shared-frontier"))
     columns = ("observations", "domains", "input, MB", "CPU, s", "memory, MB", "rules")
     large = [run for run in results("learn-scale")["runs"] if run["observations"] >= MILLION]
     yield SCALE, columns, (tuple(f"{run[name]:,}" for name in columns) for run in large)
@@ -136,6 +146,35 @@ def memory() -> Iterator[Row]:
     yield "a fetched request", f"{bookkeeping['bytes of a request']:.0f}"
     waiting = bookkeeping["bytes of a waiting variant"]
     yield "a variant that waits for its page, beside its request", f"{waiting:,.0f}"
+
+
+def seen_sets(found: dict[str, Any]) -> Iterator[Row]:
+    """Yield what each set of what was seen takes and does, in thousands a second."""
+    for name in SEEN_SETS:
+        of_set = found[name]
+        yield (
+            f'`"{name}"`',
+            f"{of_set['memory']:.1f}",
+            f"{of_set['disk']:.0f}",
+            f"{round(of_set['adds'], -3):,.0f}",
+            f"{round(of_set['look-ups'], -3):,.0f}",
+            f"{of_set['start-up']:.1f}",
+        )
+
+
+def shared_frontier(found: dict[str, Any]) -> Iterator[Row]:
+    """Yield how several processes crawled one site, and what became of its pages."""
+    titles = {
+        "four processes": "as they are",
+        "one killed, one joining": "one killed, another one joining",
+    }
+    for name, run in found.items():
+        if name != "conditions":
+            yield (
+                titles.get(name, name),
+                *(f"{run[count]:,}" for count in ("requests", "lost", "got twice")),
+                f"{run['pages'] / run['seconds']:.0f}",
+            )
 
 
 def start_up(found: dict[str, Any]) -> Iterator[Row]:
@@ -345,6 +384,7 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     fetches = tuple(f"{wordpress[which]['fetches']:,}" for which in ("on", "off"))
     yield README, "took {} requests instead of {}", fetches
     yield from unseen_sentences()
+    yield from memory_sentences(speed["memory"], results("bookkeeping"), results("seen-sets"))
     yield LEARNING, "is {} % of the duplicates", (generic,)
     yield (
         LEARNED,
@@ -379,6 +419,8 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
         "duplicate-url-discarder takes {} times Scrapy's fingerprint",
         (f"{ratio:.1f}",),
     )
+    yield from long_crawl_sentences(results("long-crawl")["crawls"])
+    yield from shared_frontier_sentences(results("shared-frontier"))
     runs = {(run["observations"], run["domains"]): run for run in results("learn-scale")["runs"]}
     many, alone = growth(runs, 500, 5_000), growth(runs, 1, 1)
     yield SCALE, "domains as large take {} times the time", (many[0],)
@@ -388,6 +430,63 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
         "a million observations of it need {} MB",
         (f"{runs[MILLION, 1]['memory, MB']:,}",),
     )
+
+
+def long_crawl_sentences(
+    crawls: dict[str, Any],
+) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+    """Yield how memory went along a long crawl, and what all parts took of its speed."""
+    plain, whole = (crawls[name] for name in (SCRAPY_ALONE, ALL_PARTS))
+    (early,) = (size for pages, size in whole["memory"] if pages == EARLY)
+    sizes = (f"{early:.0f}", f"{whole['memory'][-1][1]:.0f}")
+    yield PERFORMANCE, f"{{}} MiB after {EARLY:,} pages with all parts and {{}} at the end", sizes
+    yield PERFORMANCE, "where plain Scrapy has {} at", (f"{plain['memory'][-1][1]:.0f}",)
+    ratios = (
+        whole["ms a page"] / plain["ms a page"] - 1,
+        1 - whole["pages a second"] / plain["pages a second"],
+    )
+    yield (
+        PERFORMANCE,
+        "All parts take {} % more CPU of a page, and get {} % fewer pages a second",
+        tuple(f"{100 * ratio:.0f}" for ratio in ratios),
+    )
+
+
+def shared_frontier_sentences(
+    found: dict[str, Any],
+) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+    """Yield how several processes compare with those of scrapy-redis alone."""
+    ours, alone = found["four processes"], found["scrapy-redis alone"]
+    requests, pages = (
+        (alone[count] / alone["seconds"]) / (ours[count] / ours["seconds"])
+        for count in ("requests", "pages")
+    )
+    yield (
+        ECOSYSTEM,
+        "scrapy-redis alone is {} times as fast; in pages a second ours is {} times as fast",
+        (f"{requests:.1f}", f"{1 / pages:.1f}"),
+    )
+
+
+def memory_sentences(
+    found: dict[str, Any], bookkeeping: dict[str, Any], seen: dict[str, Any]
+) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+    """Yield what the pages on memory say of what takes how many bytes."""
+    request = f"{bookkeeping['bytes of a request']:.0f}"
+    variant = f"{round(bookkeeping['bytes of a waiting variant'], -2):,.0f}"
+    scrapy, compact = (f"{seen[name]['memory']:.0f}" for name in SEEN_SETS[:2])
+    hosts = (f"{found[f'cached host{of}']['bytes']:.0f}" for of in ("", ", preset aggressive"))
+    yield MEMORY, "| the fingerprint of a request, in Scrapy's own set | {} |", (scrapy,)
+    yield MEMORY, "whether a page was fetched, and for which callback | {} |", (request,)
+    yield MEMORY, "a dropped variant that waits for its page | {}, and", (variant,)
+    yield MEMORY, "a dropped variant that the audit remembers | {}, and", (variant,)
+    yield MEMORY, "the policy of a host | {}; `aggressive` {} |", tuple(hosts)
+    killed = (f"{seen['killed']['kills']}", f"{seen['killed']['added meanwhile']:,}")
+    yield MEMORY, "killed {} times at random moments, while {} more were added: none", killed
+    yield SCALE, "Scrapy's set: {} B a URL", (scrapy,)
+    yield SCALE, '`URLCANON_SEEN_SET = "compact"`: {} B a URL', (compact,)
+    yield SCALE, "`URLCANON_REMEMBERED_PAGES` ({} B each)", (request,)
+    yield PERFORMANCE, "by `make bench-memory`, on {} requests", (f"{bookkeeping['requests']:,}",)
 
 
 def unseen_sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
