@@ -99,3 +99,12 @@ def test_measured_page_is_made_from_its_results(name):
 def test_programs_listen_on_ports_of_their_own():
     programs = importlib.import_module("benchmarks.programs.catalogue").PROGRAMS
     assert len({program.port for program in programs.values()}) == len(programs)
+
+
+def test_page_of_verdicts_has_the_tables_that_the_last_run_made():
+    results = ROOT / "benchmarks" / "results" / "verdicts.json"
+    page = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    tables = json.loads(results.read_text(encoding="utf-8"))["tables"]
+    assert len(tables) > 10
+    for name, table in tables.items():
+        assert f"<!-- {name} -->\n\n{table}\n" in page, name
