@@ -379,6 +379,20 @@ async def test_job_whose_queue_is_not_stored_is_made_anew(crawl, monkeypatch, ca
     assert second.figures["job/recovered"]
 
 
+class HearingSpider(FollowSpider):
+    """Hears which requests Scrapy says to be dropped."""
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.dropped = []
+        crawler.signals.connect(spider.hear, signals.request_dropped)
+        return spider
+
+    def hear(self, request):
+        self.dropped.append(request.url)
+
+
 @deferred_f_from_coro_f
 async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, caplog):
     """It stays in memory, and the next run does not rely on what Scrapy has stored."""
@@ -390,8 +404,10 @@ async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, capl
         return push(self, request)
 
     monkeypatch.setattr(Scheduler, "_dqpush", full)
-    result = await crawl(site(PAGES), JOB)
+    result = await crawl(site(PAGES), JOB, spider=HearingSpider)
     assert len(result.pages) == 5
+    # But for the variant: it was taken.
+    assert [url.partition("?")[0] for url in result.crawler.spider.dropped] == [f"{SITE}/d"]
     (message,) = errors(caplog)
     assert message.startswith("job/requests.queue cannot be written: No space left on device")
     assert result.figures["job/unwritten"] == 2
