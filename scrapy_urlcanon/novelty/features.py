@@ -29,8 +29,9 @@ _KEPT: Final = 1 << 12
 _KEPT_OF_FETCHED: Final = 1 << 6
 """Of what was fetched two models learn, some pages apart."""
 
+_UUID = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _FOLDED = re.compile(
-    r"(?P<u>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
+    rf"(?P<u>{_UUID.pattern})"
     r"|(?P<d>(?<!\d)\d{4}[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:[0-2]\d|3[01])(?!\d))"
     r"|(?P<h>(?<![0-9a-z])(?=[a-f]*\d)[0-9a-f]{7,}(?![0-9a-z]))"
     r"|(?P<t>(?<![0-9a-z])(?=[a-z]*\d)[0-9a-z]{16,}(?![0-9a-z]))"
@@ -39,6 +40,9 @@ _FOLDED = re.compile(
 _SEPARATOR = re.compile(r"[&;]")
 _DIGIT = re.compile("[0-9]")
 _ANY_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile("[0-9]+")
+# How a date begins, and what may be a hash or a token.
+_DATE_OR_LONG = re.compile(f"[0-9]{{4}}[-_.]?[01][0-9]|[0-9a-z]{{{_LEAST_HASH},}}")
 _WORD = re.compile(r"[^a-z%]")
 _NO_WORD = re.compile(r"[^\w%-]+")
 
@@ -75,9 +79,13 @@ def fold(text: str) -> str:
 @lru_cache(_KEPT)
 def _folded(text: str) -> str:
     text = text[:_MAX_TOKEN].lower()
-    # To look for all of these in the words of a title took half of what it costs to know its URL.
-    if len(text) < _LEAST_UUID and not _ANY_DIGIT.search(text):
+    # To look for all of these in a title took most of what it costs to know its URL.
+    if len(text) >= _LEAST_UUID and _UUID.search(text):
+        return _FOLDED.sub(_kind, text)
+    if not _ANY_DIGIT.search(text):
         return text
+    if text.isascii() and all(map(str.isalpha, _DATE_OR_LONG.findall(text))):
+        return _NUMBER.sub("#n", text)
     return _FOLDED.sub(_kind, text)
 
 

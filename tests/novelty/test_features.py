@@ -48,18 +48,29 @@ def test_hashes_uuids_dates_and_numbers_are_one_token_each():
     assert fold("facade") == "facade"
 
 
+_PIECES = ("deadbeef", "cafe", "babe", "12", "2024", "05", "3", "-", ".", "x", "\u0667", "é")
 _FOLDABLE = st.lists(
-    st.sampled_from(("deadbeef", "cafe", "babe", "12", "2024", "05", "-", ".", "x", "\u0667", "é")),
-    max_size=12,
+    st.sampled_from((*_PIECES, "deadbeef-cafe-babe-face-deadbeefcafe")), max_size=12
 ).map("".join)
 
 
-@given(_FOLDABLE | st.just("deadbeef-cafe-babe-face-deadbeefcafe"))
-def test_text_without_digits_is_folded_as_any_other(text):
-    """Only a UUID needs none; all else is not looked for there."""
+@given(_FOLDABLE)
+def test_text_is_folded_as_if_all_were_looked_for(text):
+    """In most texts nothing but numbers is, since there can be no hash and no date."""
     text = text[: module._MAX_TOKEN]
     if len(text) >= module._LEAST_HASH or not text.isdecimal():
         assert fold(text) == module._FOLDED.sub(module._kind, text.lower())
+
+
+def test_in_a_title_with_a_number_nothing_else_is_looked_for(monkeypatch):
+    """To look for hashes, dates and tokens there took more than all else that a URL costs."""
+    monkeypatch.setattr(module, "_FOLDED", None)
+    assert fold("The-history-of-an-old-lighthouse-part-12") == (
+        "the-history-of-an-old-lighthouse-part-#n"
+    )
+    assert fold("where-the-keepers-of-the-lighthouses-went") == (
+        "where-the-keepers-of-the-lighthouses-went"
+    )
 
 
 def test_same_url_on_another_host_shares_half_of_its_features():
