@@ -7,12 +7,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.response import get_meta_refresh
 from w3lib.url import safe_url_string
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
 _REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
@@ -54,7 +53,20 @@ def is_blank(response: Response) -> bool:
     True
     """
     body = response.body
-    return not body or (len(body) < _BLANK and not _EMPTY_FRAME.sub(b"", body).strip())
+    if not body:
+        return not _stands_for_data(response)
+    return len(body) < _BLANK and not _EMPTY_FRAME.sub(b"", body).strip()
+
+
+def _stands_for_data(response: Response) -> bool:
+    """Tell whether *response*, which is empty, is no answer of a site, but comes with other data.
+
+    Such are those of scrapy-poet (``DummyResponse``), where what a callback takes needs no page,
+    and of scrapy-zyte-api, with what that service extracted: of a class of their own, and without
+    any header.
+    """
+    is_own = type(response).__module__.partition(".")[0] != Response.__module__.partition(".")[0]
+    return is_own and not response.headers and not isinstance(response, TextResponse)
 
 
 def is_cut_short(response: Response) -> bool:

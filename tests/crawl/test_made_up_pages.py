@@ -5,8 +5,9 @@ from urllib.parse import quote, unquote
 import pytest
 from loopback import Fault, Response, page
 from scrapy.http import HtmlResponse
+from scrapy.http import Response as ScrapyResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.learn.readers.store import read_store
 
@@ -144,3 +145,46 @@ async def test_url_that_a_browser_is_redirected_from(crawl, target, asked):
     settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {Browsing: 900}}
     result = await crawl(site(pages), settings)
     assert result.hits == ["/", *asked]
+
+
+class DataResponse(ScrapyResponse):
+    """What a package answers with where a callback takes data that need no page."""
+
+
+class WithoutAPage:
+    """A downloader middleware that has the data of a page, and none of a URL that has none."""
+
+    kind = DataResponse
+
+    def process_request(self, request):
+        if "/a" not in request.url:
+            return None
+        if "sid=1" in request.url:
+            raise OSError
+        return self.kind(request.url)
+
+
+class WithNothing(WithoutAPage):
+    """One that answers with an empty page."""
+
+    kind = ScrapyResponse
+
+
+@pytest.mark.parametrize(
+    ("middleware", "gets"), [(WithoutAPage, ["/a?sid=2"]), (WithNothing, ["/a?sid=2", "/a?sid=3"])]
+)
+@deferred_f_from_coro_f
+async def test_response_that_stands_for_data_is_a_page(crawl, middleware, gets):
+    """Its class says so: it has no body and no headers. No other URL of the page is asked for."""
+
+    class Taking(FollowSpider):
+        def parse(self, response):
+            if "/a" in response.url:
+                yield {"url": response.url, "text": ""}
+            else:
+                yield from super().parse(response)
+
+    pages = site({"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3")})
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {middleware: 543}}
+    result = await crawl(pages, settings, spider=Taking)
+    assert result.pages == ["/", *gets]

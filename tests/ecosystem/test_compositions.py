@@ -9,7 +9,7 @@ import pytest
 from loopback import page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 # Those of the packages are theirs.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -103,3 +103,40 @@ async def test_rescued_page_is_stored_under_the_key_of_the_page(crawl):
     assert result.figures["rescued"] == 1
     stored = Stored.from_crawler(result.crawler)
     assert all(stored(f"{SITE}/gone?sid={number}") for number in range(3))
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_takes_data_and_no_page(crawl):
+    """With scrapy-poet it gets a response without a body, and has had the page by that."""
+    poet = pytest.importorskip("scrapy_poet", reason="as in make test-ecosystem")
+    providers = pytest.importorskip("scrapy_poet.page_input_providers")
+
+    class Data(str):
+        __slots__ = ()
+
+    class Provider(providers.PageObjectInputProvider):
+        provided_classes = {Data}  # noqa: RUF012
+
+        def __call__(self, to_provide, request: Request):
+            del to_provide
+            if "sid=1" in request.url:
+                raise ValueError
+            return [Data(request.url)]
+
+    class Taking(FollowSpider):
+        def parse(self, response):
+            for url in response.css("a::attr(href)").getall():
+                yield response.follow(url, self.take)
+
+        def take(self, _: poet.DummyResponse, data: Data):
+            self.taken.append(str(data))
+
+        taken = []  # noqa: RUF012
+
+    settings = {
+        **RULES,
+        "ADDONS": {"scrapy_poet.Addon": 300, OURS: 500},
+        "SCRAPY_POET_PROVIDERS": {Provider: 500},
+    }
+    await crawl(site({"/": links(*(f"/a?sid={n}" for n in range(1, 5)))}), settings, spider=Taking)
+    assert Taking.taken == [f"{SITE}/a?sid=2"]
