@@ -13,7 +13,7 @@ from scrapy.utils.misc import load_object
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
+from scrapy_urlcanon.crawl.settings import REPORT_FORMATS, name_of
 from scrapy_urlcanon.files import has_time, write_atomically
 from scrapy_urlcanon.redaction import redact_rule
 from scrapy_urlcanon.report.destination import destinations, write_untaken
@@ -21,6 +21,8 @@ from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -93,6 +95,7 @@ class ReportWriter:
                 if path in self._dated:
                     path = write_untaken(path, form(report))
                 else:
+                    self._tell_of_another_at(path)
                     write_atomically(path, form(report))
             except OSError as error:
                 logger.error(  # noqa: TRY400 - the message says it all
@@ -106,6 +109,16 @@ class ReportWriter:
                     {"path": path},
                     extra={"spider": self._crawler.spider},
                 )
+
+    def _tell_of_another_at(self, path: Path) -> None:
+        """Say that what stands at *path* is lost, if a crawl wrote it that ran beside this one."""
+        if path.exists() and path.stat().st_mtime > self._started.timestamp():
+            logger.warning(
+                "The report %(path)s takes the place of one that was written while this crawl ran. "
+                "%%(name)s or %%(time)s in %(setting)s gives each crawl a file of its own.",
+                {"path": path, "setting": name_of("report")},
+                extra={"spider": self._crawler.spider},
+            )
 
     def _report(self) -> Report:
         for entry, domain in self._rule_changes.suspended:

@@ -4,6 +4,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -90,6 +91,23 @@ async def test_crawls_that_start_in_one_second_have_a_report_each(crawl, tmp_pat
     time = "2026-01-02T03-04-05+00-00"
     expected = {"last.csv", f"{time}.csv", f"{time}-2.csv", f"{time}-3.csv"}
     assert {path.name for path in tmp_path.glob("*.csv")} == expected
+
+
+@pytest.mark.parametrize(("at", "is_said"), [("once", True), ("before", False)])
+@deferred_f_from_coro_f
+async def test_report_of_a_crawl_beside_is_not_lost_without_a_word(crawl, caplog, at, is_said):
+    """As of two spiders of one process: nobody would know that there was one."""
+    path = Path("report.json")
+
+    def respond(_):
+        path.write_text("of another spider")
+        if at == "before":
+            os.utime(path, (0, 0))
+        return page("all")
+
+    await crawl(respond, {"URLCANON_REPORT": str(path)})
+    said = "The report report.json takes the place of one that was written while this crawl ran"
+    assert (said in caplog.text) is is_said
 
 
 def test_crawls_that_end_in_one_moment_have_a_report_each(tmp_path):
