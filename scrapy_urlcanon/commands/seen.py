@@ -61,9 +61,13 @@ standard input. With both --domain and --older, pages have to match both.
         del settings
         what, path = arguments.what, arguments.store
         older = None if arguments.older is None else seconds_of(arguments.older)
-        if older is None and arguments.older is not None:
+        # Without a unit it would be seconds, and 30 of them forget what 30 days were meant to keep.
+        has_unit = (arguments.older or "").strip()[-1:].isalpha()
+        if arguments.older is not None and (older is None or not has_unit):
             raise UsageError(
-                f"--older: expected a time such as 12h or 30d, got {arguments.older!r}"
+                "--older: expected a time with its unit, such as 12h or 30d, got "
+                f"{arguments.older!r}",
+                print_help=False,
             )
         if what == "prune" and older is None and arguments.domain is None:
             raise UsageError("say what to remove: --domain, --older or both")

@@ -477,6 +477,7 @@ async def test_imported_url_that_nobody_can_request(crawl, caplog):
     [
         (["prune", "seen.db"], "--domain, --older or both"),
         (["prune", "seen.db", "--older", "soon"], "got 'soon'"),
+        (["prune", "seen.db", "--older", "30"], "expected a time with its unit"),
         (["list", "none.db"], "no such file"),
         (["list", "seen.db", "urls"], "import takes the files"),
         (["import", "seen.db", "urls"], "urls:2: expected a URL"),
