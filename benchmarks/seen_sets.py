@@ -21,6 +21,8 @@ from pathlib import Path
 from time import process_time, sleep
 from typing import TYPE_CHECKING, Any
 
+from scrapy import dupefilters
+
 from benchmarks import results
 from benchmarks.processes import result_of
 from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
@@ -37,16 +39,16 @@ TOLD = 5_000_000
 
 
 class ScrapySet(set):
-    """What Scrapy's duplicate filter keeps, and how it reads it from a job."""
+    """What Scrapy's duplicate filter keeps, and how it reads it from a job and writes it there."""
 
     def __init__(self, path: Path) -> None:
         if path.exists():
-            data = path.read_bytes()
-            super().__init__(data[at : at + 20] for at in range(0, len(data), 20))
+            super().__init__(dupefilters._read_fingerprints(path.read_bytes()))  # noqa: SLF001
         self._path = path
 
     def close(self) -> None:
-        self._path.write_bytes(b"".join(self))
+        # As ``RFPDupeFilter.request_seen``: each behind its length.
+        self._path.write_bytes(b"".join(len(each).to_bytes(2, "big") + each for each in self))
 
 
 MAKE: dict[str, Callable[[Path], Any]] = {
