@@ -9,6 +9,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, urls_in
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
+from scrapy_urlcanon.novelty.kinds import OTHER
 
 STOPPING = {
     **ONE_BY_ONE,
@@ -66,3 +67,14 @@ def test_crawls_that_run_at_the_same_time_write_to_one_file(tmp_path):
     later.add(Request(f"{SITE}/later"))
     later.closed()
     assert [request.url for request in later] == [f"{SITE}/later"]
+
+
+def test_kinds_of_what_is_left_are_bounded(tmp_path, monkeypatch):
+    """Those that came first are counted by name, and all others together."""
+    monkeypatch.setattr("scrapy_urlcanon.crawl.order.left.MAX_KINDS", 2)
+    left = LeftRequests(tmp_path / "left", None)
+    for name in ("a", "b", "c", "a", "d"):
+        left.add(Request(f"{SITE}/{name}/x"))
+    first, second = (count for kind, count in left.counts.items() if kind != OTHER)
+    assert (first, second, left.counts[OTHER]) == (2, 1, 2)
+    assert len(urls_in(left.path)) == 5
