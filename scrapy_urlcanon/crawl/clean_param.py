@@ -54,7 +54,11 @@ class CleanParamRules:
         # Few crawls ask for it, and all would wait for the import.
         from scrapy_urlcanon.rule_files.clean_param import read_clean_param  # noqa: PLC0415
 
-        declared = read_clean_param(response.body[:_LARGEST_ROBOTS])
+        robots = response.body[:_LARGEST_ROBOTS]
+        if len(response.body) > _LARGEST_ROBOTS:
+            # The last line may go on, and its end name another parameter or path.
+            robots = robots.rpartition(b"\n")[0]
+        declared = read_clean_param(robots)
         self._stats.inc(Stat.CLEAN_PARAM_TAKEN, len(declared.rules))
         self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.problems))
         for problem in declared.problems:

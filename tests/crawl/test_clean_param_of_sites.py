@@ -52,6 +52,18 @@ async def test_names_that_select_content_are_reported_and_not_taken(crawl, caplo
 
 
 @deferred_f_from_coro_f
+async def test_no_more_than_512_000_bytes_are_read_and_no_half_of_a_line(crawl):
+    """What is left of a line that is cut off may be the name of another parameter."""
+    first, cut, last = b"Clean-param: sid /\n", b"\nClean-param: v", b"w /\nClean-param: late /\n"
+    robots = first + b"#" * (512_000 - len(first + cut)) + cut + last
+    names = ("sid", "v", "vw", "late")
+    urls = [f"/{name}?{name}={number}" for name in names for number in (1, 2)]
+    result = await crawl(_site(robots, *urls), ON)
+    assert sorted({*urls} - {*result.hits}) in (["/sid?sid=1"], ["/sid?sid=2"])
+    assert result.figures["clean_param/taken"] == 1
+
+
+@deferred_f_from_coro_f
 async def test_what_a_robots_txt_says_does_not_command_the_terminal(crawl, caplog):
     """Escapes, and marks that turn the direction of writing, are shown as what they are."""
     robots = "Clean-param: page\u202e\x1b[2J\x9b2J=1 /".encode()
