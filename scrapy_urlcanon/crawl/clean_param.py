@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from scrapy import signals
 
+from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -55,7 +56,7 @@ class CleanParamRules:
         from scrapy_urlcanon.rule_files.clean_param import read_clean_param  # noqa: PLC0415
 
         robots = response.body[:_LARGEST_ROBOTS]
-        if len(response.body) > _LARGEST_ROBOTS:
+        if len(response.body) > _LARGEST_ROBOTS or is_cut_short(response):
             # The last line may go on, and its end name another parameter or path.
             robots = robots.rpartition(b"\n")[0]
         declared = read_clean_param(robots)

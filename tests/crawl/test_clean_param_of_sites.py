@@ -2,7 +2,7 @@
 
 import logging
 
-from loopback import Response, redirect
+from loopback import Fault, Response, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
 
@@ -61,6 +61,16 @@ async def test_no_more_than_512_000_bytes_are_read_and_no_half_of_a_line(crawl):
     result = await crawl(_site(robots, *urls), ON)
     assert sorted({*urls} - {*result.hits}) in (["/sid?sid=1"], ["/sid?sid=2"])
     assert result.figures["clean_param/taken"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_no_half_of_a_line_is_read_where_a_robots_txt_is_cut_short(crawl):
+    """Where the user takes what there is of it, as where more is announced than is sent."""
+    half = b"Clean-param: sid /\nClean-param: v"
+    robots = Response(body=half + b"w" * len(half), fault=Fault.TRUNCATION)
+    urls = [f"/{name}?{name}={number}" for name in ("sid", "v") for number in (1, 2)]
+    result = await crawl(_site(robots, *urls), {**ON, "DOWNLOAD_FAIL_ON_DATALOSS": False})
+    assert sorted({*urls} - {*result.hits}) in (["/sid?sid=1"], ["/sid?sid=2"])
 
 
 @deferred_f_from_coro_f
