@@ -100,3 +100,17 @@ async def test_lines_beyond_the_setting_are_new_again(crawl, lines, is_enough):
         lambda request: links(*urls) if request.target == "/" else page(frame), settings
     )
     assert (result.figures["novelty/words"] < 50 * 7 + 50) is is_enough
+
+
+@deferred_f_from_coro_f
+async def test_entries_with_the_most_drops_have_stats(crawl):
+    """A hundred of them, however many parameters a site makes up."""
+    names = [f"x{number}" for number in range(110)]
+    once = [f"/p?{name}=1" for name in names]
+    result = await crawl(
+        lambda request: links("/p", *once, "/p?x7=2") if request.target == "/" else page("p"),
+        {"URLCANON_RULES": {"*": {"drop_params": names}}},
+    )
+    found = {name: n for name, n in result.figures.items() if name.startswith("dropped/entry/")}
+    assert len(found) == 100
+    assert result.figures["dropped/variant"] == 111
