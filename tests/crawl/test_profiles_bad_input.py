@@ -155,3 +155,32 @@ async def test_all_faults_of_all_files_are_one_error_before_the_first_request(cr
         "cannot read 'not/there.toml': there is no such file",
     ):
         assert expected in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("pages", "is_recognised"),
+    [
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/board"], True),
+        # After five of a directory.
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/a/board"], False),
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/b/board"], True),
+        # After 32 of a host; the home page is one.
+        ([*(f"/d{number}/" for number in range(30)), "/e/board"], True),
+        ([*(f"/d{number}/" for number in range(31)), "/e/board"], False),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_first_pages_of_a_host_are_looked_at(crawl, tmp_path, pages, is_recognised):
+    """Five below each first directory, and 32 in all: later ones cost nothing and tell nothing."""
+    (tmp_path / "board.toml").write_text(BY_HEADER, encoding="utf-8")
+    answers = {url: page(url) for url in pages}
+    answers["/"] = links(*pages)
+    answers[pages[-1]] = linking("board", headers=[("X-Generator", "Board 2")])
+    settings = {
+        "URLCANON_PROFILES": [str(tmp_path / "board.toml")],
+        "CONCURRENT_REQUESTS": 1,
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+    result = await crawl(site(answers), settings)
+    assert result.hits == ["/", *pages]
+    assert ("profile/recognised/Board" in result.figures) is is_recognised
