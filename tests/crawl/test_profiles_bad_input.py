@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from loopback import page
+from loopback import Fault, page
 from profiles.pages import EVERYTHING, KNOWN, generator, head
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import links, site
@@ -35,6 +35,18 @@ certain = true
 merges = "URLs with and without the id of the session"
 because = "it selects nothing"
 options = { drop_params = ["sid"] }
+source = "its own pages"
+certain = true
+proved_by = "benchmark"
+"""
+
+POSTS = """
+[[parts]]
+merges = "a post and the page of its topic"
+because = "the program shows that page"
+links = ["topic.php?p={part:digits}"]
+pages = ["topic.php?t={t:digits}", "topic.php?p={p:digits}"]
+id = "p{part}"
 source = "its own pages"
 certain = true
 proved_by = "benchmark"
@@ -155,6 +167,28 @@ async def test_all_faults_of_all_files_are_one_error_before_the_first_request(cr
         "cannot read 'not/there.toml': there is no such file",
     ):
         assert expected in str(error.value)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+@deferred_f_from_coro_f
+async def test_page_that_is_cut_short_shows_no_post(crawl, tmp_path, is_whole):
+    """What is to be seen of the last one may be half of it: the post is fetched."""
+    (tmp_path / "board.toml").write_text(BY_HEADER + POSTS, encoding="utf-8")
+    board = [("X-Generator", "Board 2")]
+    topic = linking("<html><body><div id=p12>Half of the post", headers=board)
+    if not is_whole:
+        topic = replace(topic, body=2 * topic.body, fault=Fault.TRUNCATION)
+    pages = {
+        "/": linking("board", "topic.php?t=1", "topic.php?p=12", headers=board),
+        "/topic.php?t=1": topic,
+        "/topic.php?p=12": linking("<div id=p12>Half of the post and the rest", headers=board),
+    }
+    settings = {
+        "URLCANON_PROFILES": [str(tmp_path / "board.toml")],
+        "DOWNLOAD_FAIL_ON_DATALOSS": False,
+    }
+    result = await crawl(site(pages), settings)
+    assert ("/topic.php?p=12" in result.hits) is not is_whole
 
 
 @pytest.mark.parametrize(

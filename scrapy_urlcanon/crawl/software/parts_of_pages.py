@@ -11,6 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
@@ -151,6 +152,9 @@ class PartsOfPages:
         known = self._known.get(authority)
         canonical = self._canonical_urls.of(request) if known else None
         if not known or canonical is None or response.status != HTTPStatus.OK:
+            return
+        if is_cut_short(response):
+            # Of the last part that is there it may be half.
             return
         url = split(canonical)
         matches = ((each, _found(each.pages, url)) for each in known)
