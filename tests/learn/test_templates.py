@@ -46,6 +46,15 @@ def test_all_that_is_in_one_url_is_found_in_the_other(one, other, found):
     assert rules(seen) == {"shop.example": {"rewrite_path": [found]}}
 
 
+def test_ends_that_no_template_can_tell_from_what_they_follow_go_one_by_one():
+    """Where ``b7`` ends and any ``~S1`` begins nothing tells, but of each end it can be said."""
+    seen = []
+    for n in range(1000, 1060):
+        seen += [see(f"/record=b{n}{end}", f"record {n}") for end in ("", f"~S{n % 3}")]
+    (rewrites,) = (options["rewrite_path"] for options in rules(seen).values())
+    assert sorted(rewrites) == [[f"/{{a}}~S{end}", "/{a}"] for end in range(3)]
+
+
 def versions(last):
     """Return things with one to three versions by number, the *last* or first by none too."""
     for n in range(30):

@@ -124,12 +124,21 @@ def _rewrites(skeleton: Skeleton, pairs: _Pairs) -> Iterator[tuple[RewriteTempla
         return
     if skeleton.head == ANY_PATH and len(pairs.depths) == 1:
         return  # a narrower template says the same
-    for literals, pages in _split(pairs.entries, skeleton.plain, ()):
-        rewrite = _rewrite(skeleton, literals)
-        if rewrite is not None and is_plausible(rewrite):
+    for slug_share in (SLUG_SHARE, LITERAL_SHARE):
+        are_said = True
+        for literals, pages in _split(pairs.entries, skeleton.plain, slug_share, ()):
+            rewrite = _rewrite(skeleton, literals)
+            if rewrite is None or not is_plausible(rewrite):
+                continue
+            if not all(isinstance(text, str) for text in literals[skeleton.plain :]):
+                are_said = are_said and rewrite.is_valid
             is_led_back = 2 * len(pages & pairs.led_back) > len(pages)
             # The reverse merges the same, and leads where the site does.
             yield (is_led_back and rewrite.reversed()) or rewrite, pages
+        # Where no template can say where a text ends that does not matter, `b7~S1` and `b7~S3`,
+        # each of these texts that is on enough of the pages has one of its own.
+        if are_said:
+            return
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
@@ -230,12 +239,14 @@ def _is_dropped(
 
 
 def _split(
-    entries: Sequence[tuple[int, Words]], plain: int, literals: Literals
+    entries: Sequence[tuple[int, Words]], plain: int, slug_share: float, literals: Literals
 ) -> Iterator[tuple[Literals, set[int]]]:
     """Yield which tokens are literals, for each part of the pairs that is large enough.
 
     One in the place of a slug, behind the *plain* ones, is one where most of them are alike, and
     no slug then: some other text may stand beside the same number by chance.
+
+    :param slug_share: which share of the pages a literal in the place of a slug must be on.
     """
     pages = {page for page, _ in entries}
     if len(pages) < MIN_PROPOSERS:
@@ -254,11 +265,11 @@ def _split(
     is_part = is_slug and all(map(_OF_PART.match, parts))
     if len(parts) > 1 and not (is_alike or is_part or IN_QUERY in parts):
         field = DIGITS if all(map(is_number, parts)) else _numbered(parts)
-        yield from _split(entries, plain, (*literals, field))
+        yield from _split(entries, plain, slug_share, (*literals, field))
     for value in sorted(parts):
-        share = SLUG_SHARE if is_slug and value not in FIRST_PAGE else LITERAL_SHARE
+        share = slug_share if is_slug and value not in FIRST_PAGE else LITERAL_SHARE
         if counts[value] >= max(MIN_PROPOSERS, share * len(pages)):
-            yield from _split(parts[value], plain, (*literals, value))
+            yield from _split(parts[value], plain, slug_share, (*literals, value))
 
 
 def _numbered(tokens: Iterable[str]) -> Field:
