@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.pages.same_page import PageDigest, same_page
@@ -51,12 +52,14 @@ class Observation(NamedTuple):
     True
     >>> a.same_page(Observation("http://example.com/two/"))
     False
+    >>> a.same_page(Observation("http://example.com/one/", 206, main_sha1=digest))
+    False
     """
 
     url: str
     """The URL as the crawler requested it."""
     status: int = 200
-    """HTTP status; only 2xx is evidence of content."""
+    """HTTP status; only 2xx is evidence of content, and 206, a part of it, is none."""
     raw_sha1: str = ""
     """Digest of the body."""
     text_sha1: str = ""
@@ -80,9 +83,8 @@ class Observation(NamedTuple):
     @property
     def has_content(self) -> bool:
         """Whether the capture tells anything about which page the URL shows."""
-        return self.status // 100 == _SUCCESS and (
-            bool(self.main_sha1) or self.simhash64 is not None
-        )
+        is_page = self.status // 100 == _SUCCESS and self.status != HTTPStatus.PARTIAL_CONTENT
+        return is_page and (bool(self.main_sha1) or self.simhash64 is not None)
 
     def same_page(self, other: Observation) -> bool:
         """Tell whether both captures certainly show one page."""

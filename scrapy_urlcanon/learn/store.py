@@ -172,18 +172,20 @@ class ObservationStore:
         page: Page,
         *,
         status: int,
+        is_whole: bool = True,
         redirects: Sequence[tuple[str, int]] = (),
         key: int | None = None,
     ) -> None:
         """Record one response.
 
         :param page: the page, with the last URL of a chain of redirects.
+        :param is_whole: whether all of it came; the beginning of a page does not tell which it is.
         :param redirects: the URLs that led here, in order, each with its status.
         :param key: identifies the page in links: a signed 64-bit number.
         """
         if not self._has_room(1 + len(redirects)):
             return
-        has_content = bool(page.body) and status // 100 == _SUCCESS
+        has_content = is_whole and bool(page.body) and status // 100 == _SUCCESS
         signature = page.signature if has_content else _NOTHING
         for (source, hop), (target, _) in zip(
             redirects, [*redirects[1:], (page.url, status)], strict=False

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from loopback import Response, page, redirect
+from loopback import Fault, Response, page, redirect
 from scrapy import Request, Spider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -17,6 +17,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import configuration_of
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.readers.crawls import read_crawls
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.results.in_force import Credit, RuleInForce, combine
@@ -55,6 +56,28 @@ async def test_every_page_is_recorded(crawl):
     assert not found["/gone"].has_content
     assert result.figures["recorded"] == 3
     assert "record/refused" not in result.figures
+
+
+@pytest.mark.parametrize("sign", [{"status": 206}, {"fault": Fault.TRUNCATION}])
+@deferred_f_from_coro_f
+async def test_beginning_of_a_page_tells_nothing(crawl, sign):
+    """Two views that differ in the half which did not come are not to be learned to be one."""
+    urls = [f"/p{number}?v={view}" for number in range(20) for view in (1, 2)]
+    html = (("Content-Type", "text/html"),)
+
+    def answer(request):
+        if request.target == "/":
+            return links(*urls)
+        begin = f"<title>Page {request.path}</title><p>All that views of {request.path} share. "
+        rest = f"And that of {request.target}.".ljust(len(begin), ".")
+        whole = begin if "status" in sign else begin + rest
+        return Response(headers=html, body=whole.encode(), **sign)
+
+    await crawl(answer, {**ON, "DOWNLOAD_FAIL_ON_DATALOSS": False})
+    found = recorded()
+    assert {*found} == {"/", *urls}
+    assert not any(found[url].has_content for url in urls)
+    assert learn(found.values()).as_rules() == {}
 
 
 @deferred_f_from_coro_f

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.reading import page_of
@@ -94,9 +95,15 @@ class Recorder:
         if request.method != "GET" or not url.startswith(("http://", "https://")):
             return
         self._record_redirects(request)
-        self._store.add(page_of(response), status=response.status, key=self.links.key(request))
+        is_whole = not is_cut_short(response)
+        self._store.add(
+            page_of(response),
+            status=response.status,
+            is_whole=is_whole,
+            key=self.links.key(request),
+        )
         self._added += 1
-        if self._revisits:
+        if self._revisits and is_whole:
             self._revisits.note(request, response)
 
     def request_dropped(self, request: Request) -> None:

@@ -11,6 +11,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, with_url
 from scrapy_urlcanon.crawl.reading import page_of
@@ -89,7 +90,8 @@ class Revisits:
         except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises
             logger.debug("Cannot fetch %s again: %s", request.url, error)
             return
-        if response.url == request.url and response.status == HTTPStatus.OK:
+        is_answer = response.url == request.url and response.status == HTTPStatus.OK
+        if is_answer and not is_cut_short(response):
             # The very same bytes are not read once more: they show the same.
             is_same = hash64(response.body) == body
             again = None if is_same else page_of(response).signature
