@@ -1,4 +1,4 @@
-"""Forums in PHP: SMF, MyBB and PunBB, from the repositories of their own releases."""
+"""Forums: SMF, MyBB, PunBB and NodeBB, from the repositories of their own releases."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _INSIDE = Path(__file__).parent / "inside"
 _SMF = CACHE / "sources/smf"
 _MYBB = CACHE / "sources/mybb"
 _PUNBB = CACHE / "sources/punbb"
+_NODEBB = CACHE / "sources/nodebb"
 _FORUMS = 4
 _TOPICS = 60
 _POSTS = (1, 2, 4, 9, 17, 33)
@@ -197,6 +198,42 @@ def _serve_punbb(place: Place) -> None:
     servers.php(place, place.folder / "www", env=env)
 
 
+def _fill_nodebb(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_NODEBB, root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    _serve_redis(place)
+    answers = {
+        "url": place.url,
+        "secret": "nobody is told",
+        "database": "redis",
+        "redis:host": str(place.folder / "redis.sock"),
+        "admin:username": "boss",
+        "admin:password": "Not-A-Secret-1",
+        "admin:password:confirm": "Not-A-Secret-1",
+        "admin:email": "boss@example.com",
+    }
+    place.run("node", root / "app.js", f"--setup={json.dumps(answers)}")
+    texts = place.write("content.json", json.dumps(content(45)))
+    place.run("node", _INSIDE / "nodebb.js", root, texts)
+
+
+def _serve_nodebb(place: Place) -> None:
+    _serve_redis(place)
+    place.start(
+        *("node", place.folder / "www/app.js", "--bind_address=127.0.0.1"),
+        env={"NODE_ENV": "production"},
+    )
+
+
+def _serve_redis(place: Place) -> None:
+    socket = place.folder / "redis.sock"
+    place.start(
+        *("redis-server", "--port", "0", "--unixsocket", socket, "--dir", place.folder),
+        # It saves what it has when it is ended.
+        *("--save", "3600 1"),
+    )
+
+
 _DATABASE = ("php", "mariadbd", "mariadb-install-db")
 PROGRAMS = (
     Program(
@@ -216,5 +253,11 @@ PROGRAMS = (
         "php-cli php-sqlite3 php-mbstring php-xml",
         source="https://github.com/punbb/punbb at v1.4.4",
         path="/index.php",
+    ),
+    Program(
+        *("nodebb", "NodeBB", "forum", _fill_nodebb, _serve_nodebb),
+        ("node", "redis-server", str(_NODEBB / "node_modules")),
+        "redis-server nodejs npm",
+        source="https://github.com/NodeBB/NodeBB at v4.15.1, after npm install",
     ),
 )

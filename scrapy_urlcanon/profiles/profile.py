@@ -118,12 +118,14 @@ class Part(Told):
     """The shapes of the URLs of the pages, from the place on."""
     id: str = "{part}"
     """The id, with ``{part}`` in it."""
+    attribute: str = "id"
+    """The attribute that has it; an ``id`` may be the ``name`` of an anchor as well."""
     within: str = ""
     """The name of a place in all templates without which the id says nothing, if any."""
 
     def lines(self) -> Iterator[str]:
         for template in self.links:
-            yield f"{template}: where a page has the id {self.id!r}"
+            yield f"{template}: where a page has the {self.attribute} {self.id!r}"
 
 
 @frozen
@@ -194,7 +196,7 @@ _PROFILE_KEYS = ("name", "kind", "home", "signs", "rules", "parts", "scripts", "
 _SIGN_KEYS = (*SIGN_KINDS, "value", "with", "certain")
 _TOLD_KEYS = ("merges", "because", "source", "proved_by", "certain", "view", "since", "until")
 _RULE_KEYS = (*_TOLD_KEYS, "where", "options")
-_PART_KEYS = (*_TOLD_KEYS, "links", "pages", "id", "within")
+_PART_KEYS = (*_TOLD_KEYS, "links", "pages", "id", "attribute", "within")
 
 
 class _Reader:
@@ -313,6 +315,7 @@ class _Reader:
             links=self.templates(table, "links", key),
             pages=self.templates(table, "pages", key),
             id=self.text(table, "id", key, "{part}"),
+            attribute=self.text(table, "attribute", key, "id"),
             within=self.text(table, "within", key),
         )
         for name in ("links", "pages"):

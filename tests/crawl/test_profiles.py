@@ -227,6 +227,20 @@ async def test_post_on_a_fetched_page_of_its_topic_is_not_fetched(crawl, board):
 
 
 @deferred_f_from_coro_f
+async def test_number_of_a_post_may_stand_in_another_attribute(crawl, tmp_path):
+    """As on boards that give their posts no ids; an id of that text says nothing there."""
+    path = tmp_path / "board.toml"
+    own = 'id = "p{part}"\nattribute = "data-post"'
+    path.write_text(BOARD.replace('id = "p{part}"', own), encoding="utf-8")
+    answers = forum("topic.php?p=12", "topic.php?p=13")
+    post = '<p data-post="p12">A post</p><p id="p13">'
+    answers[f"{SITE}/forum/topic.php?t=1&start=2"] = page(f"<html>{HEAD}<body>{post}")
+    result = await crawl(site(answers), {"URLCANON_PROFILES": [str(path)]}, start=START)
+    assert "/forum/topic.php?p=12" not in result.hits
+    assert "/forum/topic.php?p=13" in result.hits
+
+
+@deferred_f_from_coro_f
 async def test_post_that_no_page_shows_is_fetched(crawl, board):
     """Nothing is lost: what is not proved to be seen is fetched in the end."""
     respond = site(forum("topic.php?p=99", "topic.php?p=12"))

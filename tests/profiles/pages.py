@@ -312,6 +312,22 @@ KNOWN = [
         version=(1, 1, 26),
     ),
     Shown(
+        "nodebb",
+        "http://a.example/forum/recent",
+        head(css("/forum/assets/client.css?v=1")),
+        (("X-Powered-By", "NodeBB"),),
+        place="/forum/",
+        needs_headers=True,
+    ),
+    Shown(
+        "nodebb",
+        "http://a.example/topic/7/oaks",
+        head(
+            css("/assets/client.css?v=1"),
+            shows='<a component="post/anchor" data-index="0" id="1"></a>',
+        ),
+    ),
+    Shown(
         "trac",
         "http://a.example/trac/wiki/Start",
         head(

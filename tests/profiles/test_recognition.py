@@ -107,6 +107,28 @@ def test_parts_are_known_where_the_assets_stand_beside_the_program(place):
         assert any(template.match(url) for template in templates_at(place, templates))
 
 
+@pytest.mark.parametrize(
+    ("path", "is_link", "is_page"),
+    [
+        ("oaks/3", True, True),
+        ("oaks", False, True),
+        ("oaks?page=2", False, True),
+        ("oaks?lang=en-GB&page=2", False, True),
+        ("oaks/3?lang=en-GB&page=2", False, True),
+        ("oaks/3?sort=newest_to_oldest", False, False),
+    ],
+)
+def test_place_of_a_post_is_a_part_of_the_pages_that_count_from_the_first_one(
+    path, is_link, is_page
+):
+    """In another order NodeBB counts from the last post: one has another number there."""
+    part = profile("nodebb").parts[0]
+    url = split(f"http://a.example/forum/topic/7/{path}")
+    for templates, is_one in ((part.links, is_link), (part.pages, is_page)):
+        matches = [template.match(url) for template in templates_at("/forum/", templates)]
+        assert any(match and not match.others for match in matches) is is_one
+
+
 def test_element_may_be_a_sign_by_its_name_alone():
     """Whatever attributes it has; one with attributes needs all of them on one element."""
     text = """

@@ -21,7 +21,7 @@ from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.profiles.installation import templates_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -40,6 +40,7 @@ _REMEMBERED = 2_000_000
 _FIRST_BATCH = 8
 _LARGEST_BATCH = 1_000
 _IDS = etree.XPath("//@id | //a/@name")
+_VALUES = etree.XPath("//@*[name() = $attribute]")
 
 
 class _Known(NamedTuple):
@@ -54,7 +55,7 @@ class _Known(NamedTuple):
     def key(self, found: dict[str, str], part: str, callback: str) -> int:
         """Return what stands for a part of a page and for what of the spider it was."""
         within = found.get(self.part.within, "")
-        return hash((self.place, self.part.id, within, part, callback))
+        return hash((self.place, self.part.attribute, self.part.id, within, part, callback))
 
 
 class _Place(NamedTuple):
@@ -162,11 +163,12 @@ class PartsOfPages:
         if not pages:
             return
         callback = callback_of(request, self._crawler.spider)
-        ids = _ids(response.body[: self._settings.audit_max_size])
+        attributes = {each.part.attribute for each, _ in pages}
+        ids = _ids(response.body[: self._settings.audit_max_size], attributes)
         keys = []
         for each, found in pages:
             before, _, behind = each.part.id.partition("{part}")
-            for text in ids:
+            for text in ids.get(each.part.attribute, ()):
                 if text.startswith(before) and text.endswith(behind):
                     part = text[len(before) : len(text) - len(behind)]
                     keys.append(each.key(found, part, callback))
@@ -260,10 +262,16 @@ def _found(templates: tuple[Template, ...], url: Url) -> dict[str, str] | None:
     return None
 
 
-def _ids(body: bytes) -> set[str]:
+def _ids(body: bytes, attributes: Iterable[str]) -> dict[str, set[str]]:
+    """Return the values that each of *attributes* has in a page."""
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=False)
     try:
         document = etree.fromstring(body, parser)
     except (etree.LxmlError, ValueError):
-        return set()
-    return set() if document is None else set(map(str, _IDS(document)))
+        return {}
+    if document is None:
+        return {}
+    return {
+        name: set(map(str, _IDS(document) if name == "id" else _VALUES(document, attribute=name)))
+        for name in attributes
+    }
