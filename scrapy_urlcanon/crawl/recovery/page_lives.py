@@ -206,7 +206,6 @@ class PageLives(Generic[R]):
         waiting = self._waiting_for(page)
         waiting.size += other.size
         waiting.sources |= other.sources
-        waiting.steps |= other.steps
         for callback, requests in other.variants.items():
             variants = waiting.variants.setdefault(callback, {})
             for url, request in requests.items():
@@ -274,7 +273,7 @@ class PageLives(Generic[R]):
             self._move(page, callback, Event.AGAIN)
         if is_other:
             self._asking[page, callback] = steps
-            before = self._waiting_for(step[0]).steps
+            before = self._waiting_for(step[0]).sources
             steps.left += before.get((page, callback, step[1])) is not steps
             before[page, callback, step[1]] = steps
         return is_first
@@ -366,17 +365,18 @@ class PageLives(Generic[R]):
                 self._send_next(page, other, waiting)
         if state not in {State.EXPECTED, State.GIVEN}:
             for key in [key for key in waiting.sources if key[2] == callback]:
-                is_same, (source, name, _) = waiting.sources.pop(key), key
-                had = Event.GOT if is_same and state in GOT else Event.LED
-                yield source, name, had if state in CONTENT else Event.ENDED
-            for key in [key for key in waiting.steps if key[2] == callback]:
-                event_of_all = waiting.steps.pop(key).ended(has_come=state in CONTENT)
-                if event_of_all:
-                    yield key[0], key[1], event_of_all
+                share, is_had = waiting.sources.pop(key), state in CONTENT
+                if isinstance(share, SecondSteps):
+                    its = share.ended(has_come=is_had)
+                else:
+                    had = Event.GOT if share and state in GOT else Event.LED
+                    its = had if is_had else Event.ENDED
+                if its:
+                    yield key[0], key[1], its
         self._forget_if_empty(page, waiting)
 
     def _forget_if_empty(self, page: bytes, waiting: Waiting[R]) -> None:
-        if not waiting.variants and not waiting.sources and not waiting.steps:
+        if not waiting.variants and not waiting.sources:
             self._waiting.pop(page, None)
 
     def _send_next(self, page: bytes, callback: Hashable, waiting: Waiting[R]) -> None:

@@ -43,15 +43,13 @@ class SecondSteps:
 class Waiting(Generic[R]):
     """What waits for one page."""
 
-    __slots__ = ("size", "sources", "steps", "variants")
+    __slots__ = ("size", "sources", "variants")
 
     def __init__(self) -> None:
         self.size = 0
         """About how many bytes the requests take."""
         self.variants: dict[Hashable, dict[str, R]] = {}
         """The dropped requests by callback and URL, in the order in which they came."""
-        self.sources: dict[tuple[bytes, Hashable, Hashable], bool] = {}
+        self.sources: dict[tuple[bytes, Hashable, Hashable], bool | SecondSteps] = {}
         """The pages that lead here, each with its callback and that whose fate here it shares, and
-        whether that alone says that it does."""
-        self.steps: dict[tuple[bytes, Hashable, Hashable], SecondSteps] = {}
-        """The pages of which this is a second step, as above, with all that they have."""
+        whether that alone says that it does; or that this is one of its second steps."""
