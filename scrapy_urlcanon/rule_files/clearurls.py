@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FORMAT = "ClearURLs"
 
 _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections")
+_TELLING = ("urlPattern", "rules")
+"""Keys that a host of ours does not have."""
 
 _LETTER_CASE = LeftOut(
     "providers",
@@ -39,7 +41,11 @@ def is_format(document: object) -> TypeGuard[dict[str, Any]]:
         return False
     providers = document["providers"]
     if isinstance(providers, dict):
-        return all(isinstance(provider, dict) for provider in providers.values())
+        # One that was mistyped makes it no file of ours, where it would be a host.
+        return any(
+            isinstance(provider, dict) and not provider.keys().isdisjoint(_TELLING)
+            for provider in providers.values()
+        )
     return isinstance(providers, list)
 
 
@@ -90,6 +96,9 @@ def _problems(providers: object) -> Iterator[str]:
         )
         return
     for name, provider in providers.items():
+        if not isinstance(provider, dict):
+            yield f"providers.{name}: expected an object, got {provider!r}"
+            continue
         if not isinstance(provider.get("urlPattern"), str):
             got = provider.get("urlPattern")
             yield f"providers.{name}.urlPattern: expected a text, got {got!r}"

@@ -78,9 +78,12 @@ class UrlRule:
 
 def is_format(document: object) -> TypeGuard[list[dict[str, Any]]]:
     """Tell whether *document*, parsed JSON, is meant as a list of such rules."""
-    return isinstance(document, list) and all(
-        isinstance(item, dict) and ("urlPattern" in item or "processor" in item)
-        for item in document
+    return isinstance(document, list) and (
+        not document
+        or any(
+            isinstance(item, dict) and ("urlPattern" in item or "processor" in item)
+            for item in document
+        )
     )
 
 
@@ -101,7 +104,9 @@ def parse(document: list[dict[str, Any]], *, name: str) -> tuple[UrlRule, ...]:
     return tuple(rules)
 
 
-def _parse_rule(where: str, item: Mapping[str, Any]) -> UrlRule:
+def _parse_rule(where: str, item: object) -> UrlRule:
+    if not isinstance(item, dict):
+        raise ValueError(f": expected an object, got {item!r}")  # noqa: TRY004 - of the file
     patterns: dict[str, Any] = _typed(item, "urlPattern", dict, "an object")
     order: int = _typed(item, "order", int, "a number")
     processor: str = _typed(item, "processor", str, "a text")

@@ -21,7 +21,7 @@ from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 FORMAT = "query filter"
 
@@ -31,10 +31,8 @@ _PLAIN_PATH = re.compile(r"(?:/[\w.~-]+)*/\*")
 
 def is_format(document: object) -> TypeGuard[list[dict[str, Any]]]:
     """Tell whether *document*, parsed JSON, is meant as such a list."""
-    return (
-        isinstance(document, list)
-        and bool(document)
-        and all(isinstance(item, dict) and "params" in item for item in document)
+    return isinstance(document, list) and any(
+        isinstance(item, dict) and "params" in item for item in document
     )
 
 
@@ -43,17 +41,22 @@ def read(document: list[dict[str, Any]]) -> Imported:
 
     :raises ValueError: with all that is wrong, each with its place.
     """
-    problems = [
-        f"[{index}].{key}: expected a list of texts, got {item.get(key)!r}"
-        for index, item in enumerate(document)
-        for key in ("include", "exclude", "params")
-        if not _is_texts(item.get(key, [] if key == "exclude" else None))
-    ]
+    problems = list(_problems(document))
     if problems:
         raise ValueError("; ".join(problems))
     left_out: list[LeftOut] = []
     groups = [_translate(f"[{index}]", item, left_out) for index, item in enumerate(document)]
     return Imported(FORMAT, compose(groups), tuple(left_out))
+
+
+def _problems(document: list[Any]) -> Iterator[str]:
+    for index, item in enumerate(document):
+        if not isinstance(item, dict):
+            yield f"[{index}]: expected an object, got {item!r}"
+            continue
+        for key in ("include", "exclude", "params"):
+            if not _is_texts(item.get(key, [] if key == "exclude" else None)):
+                yield f"[{index}].{key}: expected a list of texts, got {item.get(key)!r}"
 
 
 def _is_texts(value: object) -> bool:

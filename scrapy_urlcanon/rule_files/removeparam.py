@@ -26,6 +26,7 @@ from scrapy_urlcanon.rule_files.filter_patterns import (
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts, split_at
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 from scrapy_urlcanon.rule_files.list_conditions import Conditions
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -145,7 +146,7 @@ def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
         elif line and not line.startswith("!") and not _HEADER.match(line):
             others += 1
     if others:
-        text = f"{others} rules without removeparam"
+        text = f"{count_of(others, 'rule')} without removeparam"
         left_out.append(LeftOut("list", text, "they block or hide and change no URL"))
 
 

@@ -149,6 +149,7 @@ def test_what_removes_no_parameter_is_listed():
     [
         ({"providers": []}, "providers: expected an object"),
         ({"providers": {"a": {"urlPattern": 1}}}, "providers.a.urlPattern: expected a text"),
+        ({"providers": {"a": 5, "b": {"rules": []}}}, "providers.a: expected an object, got 5"),
         (
             {"providers": {"a": {"urlPattern": ".*", "rules": "x"}}},
             "providers.a.rules: expected a list of texts",

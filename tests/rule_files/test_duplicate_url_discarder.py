@@ -215,6 +215,8 @@ def test_a_rule_that_is_left_out_still_switches_the_universal_rules_off():
     ("rule", "message"),
     [
         ({"processor": "queryRemoval"}, "[1].urlPattern: expected an object"),
+        ({"args": ["a"]}, "[1].urlPattern: expected an object"),
+        ("example.com", "[1]: expected an object, got 'example.com'"),
         ({"urlPattern": {"include": []}}, "[1].order: expected a number"),
         (_rule("queryRemoval", [1], "example.com"), "[1].args: expected a list of texts"),
         (_rule("normalizer", ["a"], "example.com"), "[1].args: expected no arguments"),

@@ -57,6 +57,9 @@ def test_an_exclude_that_cannot_be_expressed_leaves_the_entry_out():
 
 def test_a_malformed_entry_is_an_error_that_names_its_place():
     """The error has the JSON path."""
-    text = json.dumps([{"include": "x", "params": [1]}])
-    with pytest.raises(ValueError, match=r"\[0\].include: expected .*\[0\].params: expected"):
+    text = json.dumps([{"include": "x", "params": [1]}, 5])
+    expected = (
+        r"\[0\].include: expected .*\[0\].params: expected .*\[1\]: expected an object, got 5"
+    )
+    with pytest.raises(ValueError, match=expected):
         read_foreign(text, name="query-filter.json")
