@@ -42,7 +42,7 @@ def is_format(document: object) -> TypeGuard[dict[str, Any]]:
     providers = document["providers"]
     if isinstance(providers, dict):
         # One that was mistyped makes it no file of ours, where it would be a host.
-        return any(
+        return not providers or any(
             isinstance(provider, dict) and not provider.keys().isdisjoint(_TELLING)
             for provider in providers.values()
         )

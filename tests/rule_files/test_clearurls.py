@@ -161,3 +161,16 @@ def test_a_malformed_file_is_an_error_that_names_the_place(document, message):
     with pytest.raises(ValueError, match="expected") as raised:
         read_foreign(json.dumps(document), name="data.json")
     assert str(raised.value).startswith(f"data.json: {message}")
+
+
+def test_file_without_a_provider_is_one():
+    """As where a list was emptied."""
+    imported = read_foreign('{"providers": {}}', name="data.json")
+    assert imported is not None
+    assert (imported.format, imported.rules) == ("ClearURLs", {})
+
+
+def test_host_named_providers_is_one_of_ours():
+    """No provider is there that says which URLs it is for, or what it drops."""
+    rules = {"providers": {"default_params": {"page": "1"}}}
+    assert read_foreign(json.dumps(rules), name="rules.json") is None
