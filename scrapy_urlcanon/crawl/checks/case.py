@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
+from scrapy_urlcanon.crawl.answers import is_error, is_refusal
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
 from scrapy_urlcanon.pages.verdict import (
@@ -159,6 +160,17 @@ class AuditCase:
         if self.drop.is_declared or not (self.response and self.comparison):
             return False
         return contents.read(self.response).digest != self.comparison.reference.digest
+
+    def brought_no_page(self, response: Response | None) -> Judgement | Side:
+        """Take over what is nothing to compare with: an error, or a part of a page, or nothing.
+
+        Two pages may be the same up to where it ends: the spider is to have what came of a variant.
+        """
+        is_part = response is not None and not is_error(response)
+        if is_part and self.side is Side.VARIANT:
+            self.response = self.response or response
+        self.is_refused = is_part or is_refusal(response)
+        return self.failed()
 
     def failed(self) -> Judgement | Side:
         """Take over that a fetch failed; return the verdict, or what is to be fetched next."""

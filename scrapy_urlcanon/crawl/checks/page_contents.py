@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.answers import is_success
+from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
 from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
@@ -74,9 +74,9 @@ class PageContents:
         """Remember what a page shows, and each that was redirected to it.
 
         What an audit fetches is none: it may be another page than that of its fingerprint. Nor is
-        what has no content, such as a 304.
+        what has no content, such as a 304, or only the beginning of it.
         """
-        is_content = is_success(response) and response.body
+        is_content = is_success(response) and response.body and not is_cut_short(response)
         page = self._requests.page(request)
         if page is None or not is_content or mark_of(request, AUDIT):
             return
