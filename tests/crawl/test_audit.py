@@ -315,7 +315,7 @@ ODD = {
     ),
     "null bytes": Response(headers=(("Content-Type", "text/html"),), body=b"\0" * 1000),
     "deeply nested": Response(headers=(("Content-Type", "text/html"),), body=b"<b>" * 100_000),
-    "XML": Response(headers=(("Content-Type", "text/xml"),), body=b"<a>text"),
+    "XML": Response(headers=(("Content-Type", "text/xml"),), body=b"<a>text</a>"),
     "JSON": Response(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2'),
 }
 LONG = pytest.param("100 MB", marks=pytest.mark.long)
