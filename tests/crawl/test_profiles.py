@@ -234,7 +234,7 @@ async def test_number_of_a_post_may_stand_in_another_attribute(crawl, tmp_path):
     path.write_text(BOARD.replace('id = "p{part}"', own), encoding="utf-8")
     answers = forum("topic.php?p=12", "topic.php?p=13")
     post = '<p data-post="p12">A post</p><p id="p13">'
-    answers[f"{SITE}/forum/topic.php?t=1&start=2"] = page(f"<html>{HEAD}<body>{post}")
+    answers[f"{SITE}/forum/topic.php?t=1&start=2"] = page(f"<html>{HEAD}<body>{post}</html>")
     result = await crawl(site(answers), {"URLCANON_PROFILES": [str(path)]}, start=START)
     assert "/forum/topic.php?p=12" not in result.hits
     assert "/forum/topic.php?p=13" in result.hits
