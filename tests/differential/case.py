@@ -227,8 +227,13 @@ class Case:
     def next_hop(self, url: str) -> str | None:
         """Return where a request for *url* leads on to, by a redirect or a middleware."""
         for each in self._at_the_download:
-            if each.action == "request" and key(each.url) == key(url):
+            if key(each.url) != key(url):
+                continue
+            if each.action == "request":
                 return each.other
+            if each.where == "request" and each.action in {"page", "moved"}:
+                # The server is not asked, which would redirect it.
+                return None
         answer = self.answer(url)
         if answer is None or not answer.is_for_good or self.shows_page(answer):
             return None
