@@ -153,11 +153,14 @@ class SequentialTest(NamedTuple):
     """Where it is decided."""
 
     @classmethod
-    def of_max_false(cls, max_false: float) -> SequentialTest:
-        """Return the test that tells half of a rate of false merges from three times the rate."""
+    def of_max_false(cls, max_false: float, error: float = ERROR) -> SequentialTest:
+        """Return the test that tells half of a rate of false merges from three times the rate.
+
+        :param error: the probability of either mistake.
+        """
         little = min(max(max_false / 2, 0.001), 0.5)
         much = min(3 * max_false, (1 + max_false) / 2, 0.99) if max_false else 0.01
-        return cls(log((1 - much) / (1 - little)), log(much / little), log((1 - ERROR) / ERROR))
+        return cls(log((1 - much) / (1 - little)), log(much / little), log((1 - error) / error))
 
     def outcome(self, verdicts: Iterable[bool]) -> Outcome:
         """Return what *verdicts* say, in their order; each tells whether a merge was right."""

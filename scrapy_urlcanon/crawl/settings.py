@@ -159,7 +159,8 @@ class CrawlSettings:
     the same share of all fetches, but for [the first of each entry on each
     domain](reliability.md#audit). 1 means all of them."""
     audit_max_false: float = _setting(read.share, default=0.1)
-    """The rate of false merges above which an entry of an option is suspended on a domain."""
+    """The rate of false merges above which an entry of an option is suspended on a domain: of all
+    that are audited there, or of those in one section of it."""
     audit_max_pending: int = _setting(read.count, default=10_000)
     """How many dropped requests are remembered, to fetch them if their rule is suspended."""
     audit_max_pages: int = _setting(read.count, default=100_000)

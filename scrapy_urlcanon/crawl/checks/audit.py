@@ -284,7 +284,7 @@ class Audit:
                 # It may be wrong for some of these pages alone, such as the last ones.
                 drops.sort(key=rank)
             # That which tells of most of the entries that wait.
-            for drop in sorted(drops, key=self._sample.order):
+            for drop in sorted(drops, key=self._sample.order_for(record)):
                 # It may have had no part in the merge, and others that are due have.
                 if self._audit(drop, at_any_cost=at_any_cost) and record.under_way:
                     break

@@ -11,7 +11,12 @@ from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries, mergin
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped, without_query
+from scrapy_urlcanon.crawl.checks.entry_record import (
+    EntryRecord,
+    parts_dropped,
+    section_of,
+    without_query,
+)
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
@@ -19,7 +24,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_
 from scrapy_urlcanon.crawl.settings import ACTING_META, META_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.dropped import Drop
@@ -32,8 +37,6 @@ where all are found. Nothing else would bring a page that is not."""
 _SUSPECTED = 12
 """How many, of an entry that merged another page and is neither suspended nor cleared; twice as
 many where the server does not answer."""
-_CLEARED = 3
-"""How often an entry has to have been right for each time that it was not, to be let alone."""
 _IN_VAIN, _UNANSWERED = 10, 4
 """After so many audits that told nothing an entry has to wait for room as others do; the latter
 where the server never sent a page again."""
@@ -254,16 +257,24 @@ class AuditSample:
             for other in others
         )
 
-    def order(self, drop: Drop) -> tuple[bool, int]:
-        """Return how far behind others *drop* comes.
+    def order_for(self, record: EntryRecord) -> Callable[[Drop], tuple[bool, bool, int]]:
+        """Return how far behind others a drop comes that may tell of *record*.
 
-        What may be a view of a page that was audited comes last. The more entries it tells of the
+        What may be a view of a page that was audited comes last. An entry is looked at in each
+        section of a site, and where it was wrong in one there. The more entries a drop tells of the
         better, until there was one of which nothing was told.
         """
-        records = self.records_of(drop.entries, drop.domain)
-        if any(record.cannot_tell and not record.judged for record in records):
-            return self.may_repeat(drop), len(records)
-        return self.may_repeat(drop), -sum(record in self._waiting for record in records)
+        is_suspect, sections = record.is_suspect, record.sections
+
+        def order(drop: Drop) -> tuple[bool, bool, int]:
+            records = self.records_of(drop.entries, drop.domain)
+            is_behind = (section_of(drop.request.url) in sections) is not is_suspect
+            if any(record.cannot_tell and not record.judged for record in records):
+                return self.may_repeat(drop), is_behind, len(records)
+            waiting = sum(record in self._waiting for record in records)
+            return self.may_repeat(drop), is_behind, -waiting
+
+        return order
 
     def suspect(self, record: EntryRecord) -> None:
         """Note that an entry merged another page."""
@@ -323,7 +334,7 @@ class AuditSample:
         if not record.judged:
             most = _IN_VAIN if self.is_answered else _UNANSWERED
             return not record.under_way and record.cannot_tell < most
-        return bool(record.others) and record.same <= _CLEARED * len(record.others)
+        return record.is_suspect and not record.is_cleared
 
     def need(self, record: EntryRecord) -> Need | None:
         """Return why the next drop by an entry is to be audited whatever the share, if it is."""

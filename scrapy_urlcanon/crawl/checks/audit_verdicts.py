@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
+from scrapy_urlcanon.crawl.checks.entry_record import section_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.verdict import RESTLESS, SHARED, Verdict
 
@@ -47,7 +48,8 @@ class AuditVerdicts:
         if other:
             self._stats.inc(Stat.AUDIT_FALSE_MERGE)
         reference = case.comparison.reference if case.comparison else None
-        self._take_over(records, other, reference.content if reference else b"")
+        content = reference.content if reference else b""
+        self._take_over(records, other, section_of(pair.url), content)
 
     def heard(self, pair: AuditedPair) -> None:
         """Count what another process of the crawl found about *pair*."""
@@ -59,14 +61,18 @@ class AuditVerdicts:
         records = self._sample.records_of(pair.entries, pair.domain)
         for record in records:
             record.chosen += 1
-        self._take_over(records, other)
+        self._take_over(records, other, section_of(pair.url))
 
     def _take_over(
-        self, records: list[EntryRecord], other: OtherPage | None, content: bytes = b""
+        self,
+        records: list[EntryRecord],
+        other: OtherPage | None,
+        section: str,
+        content: bytes = b"",
     ) -> None:
         """Count *other*, or the same page as one that showed *content*, for *records*."""
         for record in records:
-            record.add(other, content)
+            record.add(other, content, section)
             if other:
                 self._sample.suspect(record)
             if record.outcome is Outcome.FAILS and self._suspension.suspend(record):

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.confidence import Outcome, SequentialTest
+from scrapy_urlcanon.confidence import ERROR, Outcome, SequentialTest
 from scrapy_urlcanon.pages.noise import Noise
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
 _LEAST_OTHERS = 2
 """One page condemns no rule."""
+_CLEARED = 3
+"""How often an entry has to have been right for each time that it was not, to be let alone."""
 _PARTS = re.compile(r"[^/?&;#]+")
 """The host, the segments of the path, and the parameters."""
 
@@ -55,6 +57,16 @@ def parts_dropped(url: str, first: str) -> frozenset[str]:
 def without_query(url: str) -> str:
     """Return *url* up to its query."""
     return url.partition("?")[0]
+
+
+def section_of(url: str) -> str:
+    """Return where on its site *url* is: the host, and the first folder of the path.
+
+    >>> section_of("http://a.example/forum/7?id=1"), section_of("http://a.example/7?id=/8/")
+    ('a.example/forum', 'a.example')
+    """
+    host, *folders = without_query(url).partition("://")[2].split("/")
+    return f"{host}/{folders[0]}" if len(folders) > 1 else host
 
 
 def may_be_views(dropped: frozenset[str], before: frozenset[str]) -> bool:
@@ -154,19 +166,34 @@ class EntryRecord:
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
         self._test = _test(max_false)
-        # The last verdicts, in their order; None where it was the same page. There are few, and
-        # an empty list takes a tenth of the memory of a deque.
-        self._verdicts: list[OtherPage | None] = []
+        self._max_false = max_false
+        # The last verdicts, in their order, each with the section of the site that it is of; None
+        # where it was the same page. There are few, and an empty list takes a tenth of the memory
+        # of a deque.
+        self._verdicts: list[tuple[str, OtherPage | None]] = []
 
     @property
     def others(self) -> list[OtherPage]:
         """The other pages among them that are evidence."""
-        return [other for other in self._verdicts if other and self._site.is_evidence(other)]
+        return [other for _, other in self._verdicts if other and self._site.is_evidence(other)]
 
     @property
     def is_suspect(self) -> bool:
         """Whether it merged any other page, as far as is known: asked of many with each page."""
-        return any(other and self._site.is_evidence(other) for other in self._verdicts)
+        return any(other and self._site.is_evidence(other) for _, other in self._verdicts)
+
+    @property
+    def sections(self) -> frozenset[str]:
+        """Of which sections of the site there are verdicts; where any was wrong, of which these."""
+        wrong = frozenset(section for section, other in self._evidence() if other)
+        return wrong or frozenset(section for section, _ in self._evidence())
+
+    @property
+    def is_cleared(self) -> bool:
+        """Whether it was right so often, where it was wrong too, that it is to be let alone."""
+        wrong = self.sections
+        verdicts = [other for section, other in self._evidence() if section in wrong]
+        return verdicts.count(None) > _CLEARED * (len(verdicts) - verdicts.count(None))
 
     @property
     def is_excused(self) -> bool:
@@ -204,7 +231,9 @@ class EntryRecord:
     @property
     def outcome(self) -> Outcome:
         """What is known of the entry so far."""
-        outcome = outcome_of(self._test, self._evidence())
+        outcome = outcome_of(self._test, (other for _, other in self._evidence()))
+        if outcome is not Outcome.FAILS and self._fails_in_a_section():
+            return Outcome.FAILS
         is_proof = outcome is not Outcome.HOLDS or not self.has_one_content
         return outcome if is_proof else Outcome.OPEN
 
@@ -216,24 +245,42 @@ class EntryRecord:
         self.is_doubted = self._is_believed = True
         return True
 
-    def add(self, other: OtherPage | None, content: bytes = b"") -> None:
+    def add(self, other: OtherPage | None, content: bytes = b"", section: str = "") -> None:
         """Take over a verdict: another page, or None for the same one.
 
+        :param section: where on the site it is, as of :func:`section_of`.
         :param content: the digest of what the page that stood for it showed.
         """
         self.same += other is None
         if other is None and content:
             self._has_contents |= self._proof not in {b"", content}
             self._proof = self._proof or content
-        self._verdicts.append(other)
+        self._verdicts.append((section, other))
         del self._verdicts[:-_REMEMBERED_VERDICTS]
         if other is None and self.outcome is Outcome.HOLDS:
             self.settled, self.refused = self.chosen, 0
 
-    def _evidence(self) -> Iterator[OtherPage | None]:
-        for verdict in self._verdicts:
-            if verdict is None or self._site.is_evidence(verdict):
-                yield verdict
+    def _evidence(self) -> Iterator[tuple[str, OtherPage | None]]:
+        for section, other in self._verdicts:
+            if other is None or self._site.is_evidence(other):
+                yield section, other
+
+    def _fails_in_a_section(self) -> bool:
+        """Tell whether it is wrong in one section of the site, however right it is elsewhere.
+
+        The more sections there are the surer that has to be: any of them may seem so by chance.
+        """
+        if not self.is_suspect:
+            return False
+        sections: dict[str, list[OtherPage | None]] = {}
+        for section, other in self._evidence():
+            sections.setdefault(section, []).append(other)
+        test = _test(self._max_false, ERROR / len(sections))
+        return len(sections) > 1 and any(
+            outcome_of(test, verdicts) is Outcome.FAILS
+            for verdicts in sections.values()
+            if any(verdicts)
+        )
 
 
 def outcome_of(test: SequentialTest, evidence: Iterable[OtherPage | None]) -> Outcome:

@@ -1,0 +1,60 @@
+"""An entry may be wrong in one section of a site, and right wherever else it merges."""
+
+from zlib import crc32
+
+import pytest
+from audited_shop import SETTINGS, WRONG, product, shop
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
+from scrapy_urlcanon.crawl.checks.sites import Sites
+
+ENTRY = "audit/rule/drop_params:id/site.example/"
+
+
+def outcome(verdicts):
+    """Return what is known of an entry after *verdicts*: the sections, in capitals where wrong."""
+    site = Sites().of("a.example")
+    record = EntryRecord(RuleEntry("drop_params", "id"), "a.example", site, 0.1)
+    for number, section in enumerate(verdicts):
+        own = frozenset({(number, number)})
+        other = OtherPage(f"/?id={number}", "/", own) if section.isupper() else None
+        record.add(other, str(number).encode(), section.lower())
+    return record.outcome
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ("aaaaaaaaaaaaFFF", Outcome.FAILS),
+        # Where each of them is among many that are right it is chance, or a page that moved.
+        ("aaaaaaaaaaaaFF", Outcome.OPEN),
+        ("ffffffffffffaaaaaaaaaaaaFFF", Outcome.OPEN),
+        ("aaaaaaaaaaAbbbbbbbbbbBccccccccccC", Outcome.OPEN),
+        # Of twelve sections any may have a few by chance.
+        ("abcdefghijkl" * 3 + "FFF", Outcome.OPEN),
+    ],
+)
+def test_outcome_by_sections(verdicts, expected):
+    """It takes as much in one of several as of a site that has but one, and some more."""
+    assert outcome(verdicts) is expected
+
+
+@pytest.mark.parametrize("folder", ["/forum", "/"])
+@deferred_f_from_coro_f
+async def test_entry_that_is_wrong_in_one_section_is_suspended(crawl, folder):
+    """One page of six is there: of all that it merges that is too little to tell."""
+    right = [f"/art/{number}?id={n}" for number in range(50) for n in range(2)]
+    wrong = [f"{folder}/t{number}?id={n}".replace("//", "/") for number in range(10) for n in "01"]
+
+    def answer(request, _):
+        shown = request.path if request.path.startswith("/art/") else request.target
+        return product(crc32(shown.encode()))
+
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.2}
+    result = await crawl(shop([*right, *wrong], answer), settings)
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {*wrong} <= {*result.pages}
+    assert result.figures[f"{ENTRY}another"] == 3
