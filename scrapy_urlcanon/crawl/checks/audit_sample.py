@@ -269,9 +269,9 @@ class AuditSample:
         def order(drop: Drop) -> tuple[bool, bool, int]:
             records = self.records_of(drop.entries, drop.domain)
             is_behind = (section_of(drop.request.url) in sections) is not is_suspect
-            if any(record.cannot_tell and not record.judged for record in records):
+            if any(each.cannot_tell and not each.judged for each in records):
                 return self.may_repeat(drop), is_behind, len(records)
-            waiting = sum(record in self._waiting for record in records)
+            waiting = sum(each in self._waiting for each in records)
             return self.may_repeat(drop), is_behind, -waiting
 
         return order

@@ -165,7 +165,6 @@ class EntryRecord:
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
-        self._test = _test(max_false)
         self._max_false = max_false
         # The last verdicts, in their order, each with the section of the site that it is of; None
         # where it was the same page. There are few, and an empty list takes a tenth of the memory
@@ -231,8 +230,9 @@ class EntryRecord:
     @property
     def outcome(self) -> Outcome:
         """What is known of the entry so far."""
-        outcome = outcome_of(self._test, (other for _, other in self._evidence()))
-        if outcome is not Outcome.FAILS and self._fails_in_a_section():
+        verdicts = [*self._evidence()]
+        outcome = outcome_of(_test(self._max_false), (other for _, other in verdicts))
+        if outcome is not Outcome.FAILS and self._fails_in_a_section(verdicts):
             return Outcome.FAILS
         is_proof = outcome is not Outcome.HOLDS or not self.has_one_content
         return outcome if is_proof else Outcome.OPEN
@@ -265,21 +265,20 @@ class EntryRecord:
             if other is None or self._site.is_evidence(other):
                 yield section, other
 
-    def _fails_in_a_section(self) -> bool:
+    def _fails_in_a_section(self, verdicts: list[tuple[str, OtherPage | None]]) -> bool:
         """Tell whether it is wrong in one section of the site, however right it is elsewhere.
 
         The more sections there are the surer that has to be: any of them may seem so by chance.
         """
-        if not self.is_suspect:
+        wrong = {section for section, other in verdicts if other}
+        count = len({section for section, _ in verdicts})
+        if not wrong or count == 1:
             return False
-        sections: dict[str, list[OtherPage | None]] = {}
-        for section, other in self._evidence():
-            sections.setdefault(section, []).append(other)
-        test = _test(self._max_false, ERROR / len(sections))
-        return len(sections) > 1 and any(
-            outcome_of(test, verdicts) is Outcome.FAILS
-            for verdicts in sections.values()
-            if any(verdicts)
+        test = _test(self._max_false, ERROR / count)
+        return any(
+            outcome_of(test, (other for where, other in verdicts if where == section))
+            is Outcome.FAILS
+            for section in wrong
         )
 
 
