@@ -6,6 +6,7 @@ import re
 from array import array
 from typing import TYPE_CHECKING, Final
 
+from scrapy_urlcanon.novelty.inner_loops.in_python import OTHER_NUMBERS
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ _PLACES: Final = 1 << 16
 _SHORTEST: Final = 2
 """The first so many words of a line are looked at, twice as many and so on, and the last ones. Of
 single words soon all are known, and a list of names would say nothing."""
-LEAST: Final = 0.2
+LEAST: Final = OTHER_NUMBERS
 """That share of what a line is worth it is worth in any case, as where it is new by its numbers."""
 _NUMBER = re.compile(rb"[0-9]+")
 
