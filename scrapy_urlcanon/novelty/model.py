@@ -6,7 +6,7 @@ from array import array
 from math import log
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.novelty.inner_loops import count_on, doubt, expect, learn
+from scrapy_urlcanon.novelty.inner_loops import count_on, doubts, expect, learn
 from scrapy_urlcanon.novelty.packing import BITS
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ class OnlineModel:
         """
         return count_on(self.weights, self.known, kinds, self._prior)
 
-    def doubt(self, features: bytes) -> float:
-        """Return how little is known of packed *features*, from 0 to 1.
+    def doubts(self, kinds: Iterable[bytes]) -> list[float]:
+        """Return how little is known of each of *kinds*, from 0 to 1.
 
-        That of all together has no say: each kind that was never fetched would be doubted alike.
+        The last feature has no say: each kind that was never fetched would be doubted alike.
         """
-        return doubt(self.known, features)
+        return doubts(self.known, kinds)
 
     def learn(self, features: bytes, share: float, *, again: bool = False) -> None:
         """Learn that packed *features* brought *share*.

@@ -82,10 +82,10 @@ def test_model_learns_as_in_python(learned, asked):
         assert [*mine] == pytest.approx([*theirs])
     expected = in_python.expect(there[0], asked, PRIOR)
     assert compiled.expect(here[0], asked, PRIOR) == pytest.approx(expected)
-    doubt = in_python.doubt(there[1], asked)
-    assert compiled.doubt(here[1], asked) == pytest.approx(doubt)
-    assert 0 <= doubt <= 1
     kinds = [asked, *(numbers for numbers, _, _ in learned)]
+    doubts = in_python.doubts(there[1], kinds)
+    assert compiled.doubts(here[1], kinds) == pytest.approx(doubts)
+    assert all(0 <= doubt <= 1 for doubt in doubts)
     counted = in_python.count_on(*there, kinds, PRIOR)
     assert compiled.count_on(*here, kinds, PRIOR) == pytest.approx(counted)
 

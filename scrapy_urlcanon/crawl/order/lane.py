@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from math import floor, log2, sqrt
+from operator import mul
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -69,8 +71,6 @@ class _Class:
     others: deque[int] | None = None
     """The numbers of the others. Most classes of a broad crawl have none, and a deque takes much
     memory."""
-    level: int = 0
-    """How good the next one is, in steps."""
 
     def __len__(self) -> int:
         return 1 + len(self.others) if self.others else 1
@@ -118,25 +118,25 @@ class Lane:
     What a page leads to counts the more the less is left that is worth anything itself: a crawl
     that has only pages of content to fetch will soon have none.
 
-    :param count_on: returns for the features of each of some classes what can be counted on of
-        these requests, which is more than 0, and of what they lead to.
-    :param doubt: returns how little is known of these features.
+    :param count_on: returns for the features of some classes what can be counted on of each of
+        these, which is more than 0, and what of what each leads to.
+    :param doubts: returns how little is known of each of these features.
     :param room: is shared by all lanes.
     """
 
     def __init__(
         self,
-        count_on: Callable[[Sequence[bytes]], Sequence[tuple[float, float]]],
-        doubt: Callable[[bytes], float],
+        count_on: Callable[[Sequence[bytes]], tuple[list[float], list[float]]],
+        doubts: Callable[[Sequence[bytes]], list[float]],
         room: Room,
     ) -> None:
         self._count_on = count_on
-        self._doubt = doubt
+        self._doubts = doubts
         self._room = room
         self._discount = 1.0
         self._classes: dict[bytes, _Class] = {}
         # The best first, and those that wait longest first. An entry is out of date where its
-        # class is gone, is at another level, or begins with another request.
+        # class is gone; of those that wait longest, where it begins with another request too.
         self._best: list[tuple[int, int, bytes]] = []
         self._oldest: list[tuple[int, bytes]] = []
         # How many of a shape were taken.
@@ -160,9 +160,8 @@ class Lane:
         if found is None:
             found = self._classes[key] = _Class(number, shape)
             self._room.taken += 1
-            ((news, lead),) = self._count_on((key,))
-            found.level = _level(news + self._discount * lead)
-            heappush(self._best, (-found.level, number, key))
+            (news,), (lead,) = self._count_on((key,))
+            heappush(self._best, (-_level(news + self._discount * lead), number, key))
             heappush(self._oldest, (number, key))
         elif found.others is None:
             found.others = deque((number,))
@@ -233,14 +232,20 @@ class Lane:
 
     def _key(self, turn: Turn) -> bytes:
         classes = self._classes
+        # Of thousands of classes: a function of each took as long as all else that is done here.
         if turn is Turn.LEAST_TRIED:
             tried = self._tried
-            return min(classes, key=lambda key: (tried[classes[key].shape], classes[key].first))
+            fewest = min([tried[shape] for shape in {each.shape for each in classes.values()}])
+            ages = [
+                (each.first, key) for key, each in classes.items() if tried[each.shape] == fewest
+            ]
+            return min(ages)[1]
         if turn is Turn.NEWEST:
-            return max(classes, key=lambda key: classes[key].last)
+            return max([(each.last, key) for key, each in classes.items()])[1]
         if turn is Turn.LEAST_KNOWN:
-            doubt = self._doubt
-            return max(classes, key=lambda key: (doubt(key), -classes[key].first))
+            doubts = self._doubts([*classes])
+            unknown = zip(doubts, classes.items(), strict=True)
+            return max([(doubt, -each.first, key) for doubt, (key, each) in unknown])[2]
         if turn is Turn.SHAPES:
             return self._of_next_shape()
         if turn is Turn.OLDEST:
@@ -250,8 +255,8 @@ class Lane:
                     return key
                 heappop(self._oldest)
         while True:
-            level, _, key = self._best[0]
-            if key in classes and classes[key].level == -level:
+            _, _, key = self._best[0]
+            if key in classes:
                 return key
             heappop(self._best)
 
@@ -268,7 +273,7 @@ class Lane:
         waiting: Counter[bytes] = Counter()
         worth: dict[bytes, float] = {}
         counted = self._count_on([*classes])
-        for (key, each), (news, lead) in zip(classes.items(), counted, strict=True):
+        for (key, each), news, lead in zip(classes.items(), *counted, strict=True):
             shape = each.shape
             waiting[shape] += len(each)
             worth[shape] = worth.get(shape, 0.0) + (news + self._discount * lead) * len(each)
@@ -293,16 +298,16 @@ class Lane:
             # Most are out of date: as many would gather as requests are taken.
             self._order_by_age()
         # All at once: one by one that took half of the time.
-        expected = self._count_on([*classes])
-        kinds = classes.values()
-        wealth = sum([news * len(each) for (news, _), each in zip(expected, kinds, strict=True)])
+        news, leads = self._count_on([*classes])
+        wealth = sum(map(mul, news, map(len, classes.values())))
         # In pages like the best there is, here or behind these: the scale of what is expected is
         # that of the site, and where all bring little, a list of more of it is not worth more.
-        wealth /= max(map(max, expected), default=1.0)
+        wealth /= max(chain(news, leads), default=1.0)
         discount = self._discount = _DISCOUNT + (1 - _DISCOUNT) / (1 + wealth / _WEALTH)
-        for (news, lead), each in zip(expected, kinds, strict=True):
-            each.level = _level(news + discount * lead)
-        self._best = [(-each.level, each.first, key) for key, each in classes.items()]
+        self._best = [
+            (-_level(its_news + discount * its_lead), each.first, key)
+            for (key, each), its_news, its_lead in zip(classes.items(), news, leads, strict=True)
+        ]
         heapify(self._best)
 
 

@@ -182,16 +182,16 @@ class Order:
         page.leads[features.all] += 1
         return features
 
-    def count_on(self, kinds: Sequence[bytes]) -> list[tuple[float, float]]:
+    def count_on(self, kinds: Sequence[bytes]) -> tuple[list[float], list[float]]:
         """Return what can be counted on of a request of each of *kinds*, and of what it leads to.
 
         A kind is the features of requests.
         """
-        return list(zip(self._news.count_on(kinds), self._leads.count_on(kinds), strict=True))
+        return self._news.count_on(kinds), self._leads.count_on(kinds)
 
-    def doubt(self, features: bytes) -> float:
-        """Return how little is known of what a request with *features* brings, from 0 to 1."""
-        return self._news.doubt(features)
+    def doubts(self, kinds: Sequence[bytes]) -> list[float]:
+        """Return how little is known of what a request of each of *kinds* brings, from 0 to 1."""
+        return self._news.doubts(kinds)
 
     def turn(self, name: str) -> Turn:
         """Return which one of the slot of this *name* comes next."""

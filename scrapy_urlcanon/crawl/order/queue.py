@@ -108,7 +108,9 @@ class SiteQueue:
     def _lane(self, priority: int) -> Lane:
         lane = self._lanes.get(priority)
         if lane is None:
-            lane = self._lanes[priority] = Lane(self._order.count_on, self._order.doubt, self._room)
+            lane = self._lanes[priority] = Lane(
+                self._order.count_on, self._order.doubts, self._room
+            )
         return lane
 
 

@@ -11,7 +11,7 @@ else:
         import scrapy_urlcanon.novelty.inner_loops.in_python as loops
 
 count_on = loops.count_on
-doubt = loops.doubt
+doubts = loops.doubts
 expect = loops.expect
 hash_texts = loops.hash_texts
 learn = loops.learn

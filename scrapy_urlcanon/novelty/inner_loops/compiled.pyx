@@ -270,8 +270,16 @@ cdef double _doubt(const double* known, bytes features, Py_ssize_t count) noexce
     return total / max(1, count - 1)
 
 
-def doubt(array known not None, bytes features not None):
-    return _doubt(_numbers(known), features, _count(features, len(known)))
+def doubts(array known not None, kinds):
+    cdef double* of_known = _numbers(known)
+    cdef Py_ssize_t size = len(known)
+    cdef bytes features
+    cdef list found = []
+    for features in kinds:
+        if features is None:
+            raise TypeError("expected bytes")
+        found.append(_doubt(of_known, features, _count(features, size)))
+    return found
 
 
 def count_on(

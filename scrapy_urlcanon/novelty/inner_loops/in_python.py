@@ -139,10 +139,9 @@ def expect(weights: array[float], features: bytes, prior: float) -> float:
     return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, logit))))
 
 
-def doubt(known: array[float], features: bytes) -> float:
-    """Return the mean doubt in packed *features*, but for the last one."""
-    numbers = unpacked(features)[:-1]
-    return sum(1.0 - known[number] for number in numbers) / max(1, len(numbers))
+def doubts(known: array[float], kinds: Iterable[bytes]) -> list[float]:
+    """Return for each of *kinds* the mean doubt in its packed features, but for the last one."""
+    return [_doubt(known, features) for features in kinds]
 
 
 def count_on(
@@ -153,9 +152,14 @@ def count_on(
     :param prior: a logit.
     """
     return [
-        expect(weights, features, prior) * (1.0 - CAUTION * doubt(known, features))
+        expect(weights, features, prior) * (1.0 - CAUTION * _doubt(known, features))
         for features in kinds
     ]
+
+
+def _doubt(known: array[float], features: bytes) -> float:
+    numbers = unpacked(features)[:-1]
+    return sum(1.0 - known[number] for number in numbers) / max(1, len(numbers))
 
 
 def learn(

@@ -11,13 +11,13 @@ from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.packing import packed, unpacked
 
 
-def lane(room=None, worth=lambda last: 1 / (1 + last), doubt=lambda _: 1.0):
+def lane(room=None, worth=lambda last: 1 / (1 + last), doubts=lambda kinds: [1.0] * len(kinds)):
     """Return a lane where the last of the features says what is expected."""
 
     def count_on(kinds):
-        return [(worth(max(unpacked(features))), 0.0) for features in kinds]
+        return [worth(max(unpacked(features))) for features in kinds], [0.0] * len(kinds)
 
-    return Lane(count_on, doubt, room or Room())
+    return Lane(count_on, doubts, room or Room())
 
 
 def features(number):
@@ -115,7 +115,7 @@ def test_kind_that_was_found_last_comes_first_in_its_turn():
 def test_that_of_which_least_is_known_comes_first_in_its_turn():
     """Of two of which as little is known, and within one kind, that which waits longest."""
     known = OnlineModel(prior=0.5)
-    waiting = lane(worth=lambda _: 0.5, doubt=known.doubt)
+    waiting = lane(worth=lambda _: 0.5, doubts=known.doubts)
     kinds = [Features(packed([kind]), packed([kind, 100 + kind])) for kind in range(3)]
     for number in range(9):
         waiting.push(number, kinds[number // 3])

@@ -17,7 +17,7 @@ STOPPING = {**ONE_BY_ONE, "URLCANON_ORDER": "novelty", "URLCANON_STOP": SHARE}
 
 def waiting(count):
     """Return a lane in which so many requests of a few classes wait."""
-    lane = Lane(lambda kinds: [(0.2, 0.2)] * len(kinds), lambda _: 0.5, Room())
+    lane = Lane(lambda kinds: ([0.2] * len(kinds),) * 2, lambda kinds: [0.5] * len(kinds), Room())
     features = UrlFeatures()
     for number in range(count):
         lane.push(number, features.of(f"{SITE}/{'abc'[number % 3]}/{number}"))
