@@ -59,7 +59,7 @@ class Observation(NamedTuple):
     url: str
     """The URL as the crawler requested it."""
     status: int = 200
-    """HTTP status; only 2xx is evidence of content, and 206, a part of it, is none."""
+    """HTTP status; only that of a page is evidence of content."""
     raw_sha1: str = ""
     """Digest of the body."""
     text_sha1: str = ""
@@ -83,8 +83,7 @@ class Observation(NamedTuple):
     @property
     def has_content(self) -> bool:
         """Whether the capture tells anything about which page the URL shows."""
-        is_page = self.status // 100 == _SUCCESS and self.status != HTTPStatus.PARTIAL_CONTENT
-        return is_page and (bool(self.main_sha1) or self.simhash64 is not None)
+        return is_page(self.status) and (bool(self.main_sha1) or self.simhash64 is not None)
 
     def same_page(self, other: Observation) -> bool:
         """Tell whether both captures certainly show one page."""
@@ -138,6 +137,15 @@ class Observation(NamedTuple):
             url if canonical == url else _url(canonical),
             _url(field("redirect")),
         )
+
+
+def is_page(status: int) -> bool:
+    """Tell whether an answer with *status* shows a page: a success, and no part of one (206).
+
+    >>> [status for status in (200, 203, 206, 304, 404) if is_page(status)]
+    [200, 203]
+    """
+    return status // 100 == _SUCCESS and status != HTTPStatus.PARTIAL_CONTENT
 
 
 def _url(value: object, *, required: bool = False) -> str:

@@ -18,6 +18,7 @@ from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.exceptions import InputError
+from scrapy_urlcanon.learn.observation import is_page
 from scrapy_urlcanon.learn.store_file import LINKS, open_store
 from scrapy_urlcanon.pages.blocks import pack_outlines
 from scrapy_urlcanon.pages.canonical_link import absolute
@@ -51,7 +52,6 @@ MAX_ROWS = 10_000_000
 #: Stands for the URL of a page where that is its canonical URL.
 SAME_URL = "="
 
-_SUCCESS = 2  # the first digit of the status
 _NOTHING = Signature("", "", 0, Lines())
 
 #: Of how many texts it is remembered where they are: variants of a page have one.
@@ -185,7 +185,7 @@ class ObservationStore:
         """
         if not self._has_room(1 + len(redirects)):
             return
-        has_content = is_whole and bool(page.body) and status // 100 == _SUCCESS
+        has_content = is_whole and bool(page.body) and is_page(status)
         signature = page.signature if has_content else _NOTHING
         for (source, hop), (target, _) in zip(
             redirects, [*redirects[1:], (page.url, status)], strict=False

@@ -12,6 +12,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.answers import is_success
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS, name_of
 from scrapy_urlcanon.files import has_time, write_atomically
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _STATS = "urlcanon/"
-_SUCCESS = range(200, 300)
 
 
 class ReportWriter:
@@ -76,7 +76,7 @@ class ReportWriter:
 
     def response_received(self, response: Response, request: Request) -> None:
         """Note what *request* led to, where it led to a page."""
-        if response.status not in _SUCCESS:
+        if not is_success(response):
             return
         canonical = self._canonical_urls.of(request)
         if canonical:
