@@ -10,7 +10,7 @@ from scrapy import Request, signals
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.crawl.answers import is_cut_short, is_error
+from scrapy_urlcanon.crawl.answers import is_cut_short, is_error, is_refusal
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.blame import Blame
@@ -367,8 +367,16 @@ class Audit:
 
     def _judge(self, case: AuditCase, response: Response | None) -> Judgement | Side | None:
         """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
-        if response is None or is_error(response) or is_cut_short(response):
-            return case.brought_no_page(response)
+        if response is None or is_error(response):
+            case.is_refused = is_refusal(response)
+        elif is_cut_short(response):
+            case.note_part(response)
+        else:
+            return self._compare(case, response)
+        return case.failed()
+
+    def _compare(self, case: AuditCase, response: Response) -> Judgement | Side | None:
+        """Return what a page tells of a variant, or is to be fetched next; None as above."""
         shown = self._contents.shown(response)
         if self._skipped and case.drop.is_skipped and case.comparison is None:
             return self._skipped.judge(case, response, shown)

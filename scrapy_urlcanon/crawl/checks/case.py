@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
-from scrapy_urlcanon.crawl.answers import is_error, is_refusal
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
 from scrapy_urlcanon.pages.verdict import (
@@ -161,16 +160,14 @@ class AuditCase:
             return False
         return contents.read(self.response).digest != self.comparison.reference.digest
 
-    def brought_no_page(self, response: Response | None) -> Judgement | Side:
-        """Take over what is nothing to compare with: an error, or a part of a page, or nothing.
+    def note_part(self, response: Response) -> None:
+        """Take note of a part of a page, which is nothing to compare with.
 
         Two pages may be the same up to where it ends: the spider is to have what came of a variant.
         """
-        is_part = response is not None and not is_error(response)
-        if is_part and self.side is Side.VARIANT:
+        if self.side is Side.VARIANT:
             self.response = self.response or response
-        self.is_refused = is_part or is_refusal(response)
-        return self.failed()
+        self.is_refused = True
 
     def failed(self) -> Judgement | Side:
         """Take over that a fetch failed; return the verdict, or what is to be fetched next."""
