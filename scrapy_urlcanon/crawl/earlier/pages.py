@@ -114,13 +114,6 @@ class EarlierPages:
         self._rules = RulesDocument.of(configuration).digest
         try:
             self._resume_suspensions()
-            if not self._store.has_keys_of(self._digest):
-                # It takes half a minute for a million pages.
-                logger.info(
-                    "%(path)s: the rules have changed since the last run, or URLs were imported: "
-                    "finding out which pages are in it.",
-                    {"path": self._path},
-                )
             changed = self._store.make_keys(self._digest, self._key_of)
         except sqlite3.Error as error:
             # By the keys of other rules a page that no run has got may pass for one that was got.

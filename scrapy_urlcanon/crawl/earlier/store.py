@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from contextlib import suppress
@@ -15,6 +16,8 @@ from scrapy_urlcanon.crawl.settings import name_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 KIND: Final = Kind(
     setting=name_of("seen"),
@@ -59,6 +62,7 @@ class SeenPages:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._database = open_database(path, KIND, is_shared=True)
 
     def close(self) -> None:
@@ -158,24 +162,25 @@ class SeenPages:
         )
         return tuple((RuleEntry(option, entry), domain) for option, entry, domain in rows)
 
-    def has_keys_of(self, digest: str) -> bool:
-        """Tell whether all keys are those of the rules of *digest*, as those of no page are.
-
-        :raises sqlite3.Error: if that cannot be read.
-        """
-        (found,) = self._database.execute(
-            "SELECT digest = ? OR NOT EXISTS (SELECT 1 FROM pages) FROM rules", (digest,)
-        ).fetchone()
-        return bool(found)
-
     def make_keys(self, digest: str, key_of: Callable[[str], bytes]) -> int:
         """Make the keys anew if they are not those of the rules of *digest*.
 
         Return how many pages have other keys now. Of several that become one the last counts.
+
+        :raises sqlite3.Error: if they cannot be read or written.
         """
-        (known,) = self._database.execute("SELECT digest FROM rules").fetchone()
+        known, has_pages = self._database.execute(
+            "SELECT digest, EXISTS (SELECT 1 FROM pages) FROM rules"
+        ).fetchone()
         if known == digest:
             return 0
+        if has_pages:
+            # It takes half a minute for a million of them.
+            logger.info(
+                "%(path)s: the rules have changed since the last run, or URLs were imported: "
+                "finding out which pages are in it.",
+                {"path": self._path},
+            )
         changed = 0
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
