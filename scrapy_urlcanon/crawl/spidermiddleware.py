@@ -157,16 +157,18 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Return *request*, with its canonical URL where that is to be fetched."""
         if self._rewrite:
             request = self._rewritten(request)
-        if response is None and self._recorded_links:
-            self._recorded_links.started(request)
-        # Without dont_filter the scheduler records it, and would find it seen.
-        if response is None and self._records_start and request.dont_filter:
-            self._record(request)
-        if response is not None and self._requests and _may_ask_again(request, response):
+        if response is None:
+            if self._recorded_links:
+                self._recorded_links.started(request)
+            # Without dont_filter the scheduler records it, and would find it seen.
+            if self._records_start and request.dont_filter:
+                self._record(request)
+            return request
+        if self._requests and _may_ask_again(request, response):
             self._requests.asked_again(request, response)
-        if response is not None and self._declared_canonicals:
+        if self._declared_canonicals:
             self._declared_canonicals.scheduled(request, response)
-        if response is not None and self._linking_pages:
+        if self._linking_pages:
             self._linking_pages.note(request, response)
         return request
 
