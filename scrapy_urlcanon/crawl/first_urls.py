@@ -161,14 +161,14 @@ class DoesItAsk:
         self._passed += not is_dropped
         self._dropped += is_dropped
         if self._dropped == _UNASKED:
-            self._is_foreign()
+            self._found_foreign()
 
     def spider_closed(self) -> None:
         """Say what was not known until now."""
         if self.asks is None and self._passed + self._dropped >= _UNASKED:
-            self._is_foreign()
+            self._found_foreign()
 
-    def _is_foreign(self) -> None:
+    def _found_foreign(self) -> None:
         self.asks = False
         name = self._crawler.settings["DUPEFILTER_CLASS"]
         logger.warning(

@@ -107,7 +107,7 @@ class Frontier:
         self._forget(landed)
         return (number, data) if data else None
 
-    def is_flying(self, number: str, request: Request) -> None:
+    def took_off(self, number: str, request: Request) -> None:
         """Note that *request* is on its way under *number*."""
         self._flying[number] = request
 

@@ -179,7 +179,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             return None
         number, data = popped
         request: Request = self.queue._decode_request(data)  # noqa: SLF001
-        self._frontier.is_flying(number, request)
+        self._frontier.took_off(number, request)
         self.stats.inc_value("scheduler/dequeued/redis")
         return request
 

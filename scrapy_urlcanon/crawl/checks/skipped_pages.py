@@ -105,7 +105,7 @@ class SkippedPages:
         for case in tuple(self._waiting.get(_key(content), ())):
             shown = self._shown.get(case)
             if shown and self._are_one(case, shown, content):
-                self._is_at(case, url)
+                self._found_at(case, url)
 
     def _add(self, url: str, content: PageDigest) -> None:
         key = _key(content)
@@ -164,7 +164,7 @@ class SkippedPages:
                 continue
             place = self._place_of(case, shown)
             if place:
-                self._is_at(case, place)
+                self._found_at(case, place)
             elif not self._knows_all(_key(shown)):
                 reason = "not all pages are known that it may be"
                 self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))
@@ -173,7 +173,7 @@ class SkippedPages:
                 self._waiting[_key(shown)].remove(case)
                 self._fetch(case, self._compare(case, shown))
 
-    def _is_at(self, case: AuditCase, place: str) -> None:
+    def _found_at(self, case: AuditCase, place: str) -> None:
         case.drop = case.drop._replace(first=place)
         self._conclude(case, Judgement(Verdict.SAME))
 

@@ -167,7 +167,7 @@ class JobRecovery:
             return
         output = self._outputs.pop(request, None)
         if output:
-            output.has_ended()
+            output.one_ended()
 
     def output_of(self, response: Response, request: Request, *, fetched: bool) -> SpiderOutput:
         """Return what is to be told of the spider's output for *response*, that of *request*."""
@@ -178,7 +178,7 @@ class JobRecovery:
     def item_ended(self, response: object) -> None:
         """Note that an item of *response* is through the pipelines, whatever became of it."""
         if isinstance(response, Response) and response in self._outputs_of_responses:
-            self._outputs_of_responses[response].has_ended()
+            self._outputs_of_responses[response].one_ended()
 
     def begin(self, request: Request) -> None:
         """Write down that *request* is sent, and count it if one before it was."""

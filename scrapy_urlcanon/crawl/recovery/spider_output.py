@@ -17,7 +17,7 @@ class SpiderOutput:
     the downloads of their files. That is later than the end of the callback: the scraper takes all
     that the spider yields and then passes it on (``Scraper.handle_spider_output_async``).
 
-    :param outputs: by request, what is to be told that it :meth:`has_ended`.
+    :param outputs: by request, what is to be told that :meth:`one_ended`.
     :param done: is called once all have.
     """
 
@@ -37,9 +37,9 @@ class SpiderOutput:
 
     def end(self) -> None:
         """Note that there is no more."""
-        self.has_ended()
+        self.one_ended()
 
-    def has_ended(self) -> None:
+    def one_ended(self) -> None:
         """Note that one of the requests is scheduled, or one of the items through."""
         self._open -= 1
         if not self._open:
