@@ -198,8 +198,8 @@ def _show_skips(skips: list[LearnedRule], screen: Screen) -> None:
     ]
     names = [f"{rule.pattern} {rule.setting[0]}" for rule in skips[:_CLASSES]]
     if len(skips) > _CLASSES:
-        others = zip(*figures[_CLASSES:], strict=True)
-        figures[_CLASSES:] = [(sum(next(others)), sum(next(others)), sum(next(others)))]
+        saved, placed, unknown = map(sum, zip(*figures[_CLASSES:], strict=True))
+        figures[_CLASSES:] = [(saved, placed, unknown)]
         names.append(count_of(len(skips) - _CLASSES, "other class", "other classes"))
     headings = [(text, "dim") for text in ("saved", "page known", "unknown", "skip")]
     rows = (
