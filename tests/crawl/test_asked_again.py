@@ -43,16 +43,6 @@ def in_turn(*answers):
     return lambda request: left.pop(0) if request.url == FIRST and left else others(request)
 
 
-@pytest.mark.parametrize("spider", [Again, Retrying])
-@pytest.mark.parametrize("second", [page("gone", status=404), page("broken"), page("")])
-@deferred_f_from_coro_f
-async def test_page_that_fails_when_it_is_asked_for_again(crawl, spider, second):
-    """The first answer was not the page, and says nothing of the other URLs."""
-    result = await crawl(in_turn(page("log in"), second), RULES, spider=spider)
-    assert result.hits == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2"]
-    assert "/a?sid=2" in result.pages
-
-
 class Stepping(Again):
     """Has another callback take the page, as where that has a browser show it."""
 
@@ -79,6 +69,10 @@ class SendingToShow(Stepping):
         return response.request.replace(method="POST", body=b"a=1", callback=self.shown)
 
 
+STEPS = (Again, Retrying, Stepping, Sending, SendingToShow)
+"""Spiders that have a page by a second request."""
+
+
 class AskingFirst(FollowSpider):
     """Asks for the headers of a page before it fetches it."""
 
@@ -97,7 +91,7 @@ async def test_headers_of_a_page_that_fails_then(crawl):
     assert result.hits == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2", "/a?sid=2"]
 
 
-@pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
+@pytest.mark.parametrize("spider", STEPS)
 @pytest.mark.parametrize("second", [page("gone", status=404), page("broken"), page("")])
 @deferred_f_from_coro_f
 async def test_second_step_that_fails(crawl, spider, second):
@@ -107,7 +101,7 @@ async def test_second_step_that_fails(crawl, spider, second):
     assert "/a?sid=2" in result.pages
 
 
-@pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
+@pytest.mark.parametrize("spider", STEPS)
 @deferred_f_from_coro_f
 async def test_second_step_that_brings_the_page(crawl, spider):
     """No variant of it is fetched."""
@@ -206,14 +200,6 @@ async def test_callback_that_raises_once_the_second_step_has_come(crawl):
     }
     result = await crawl(in_turn(page("log in"), page("a")), settings, spider=RaisingLate)
     assert "/a?sid=2" in result.hits
-
-
-@pytest.mark.parametrize("spider", [Again, Retrying])
-@deferred_f_from_coro_f
-async def test_page_that_comes_when_it_is_asked_for_again(crawl, spider):
-    """No variant of it is fetched."""
-    result = await crawl(in_turn(page("log in"), page("a")), RULES, spider=spider)
-    assert result.hits == ["/", "/a?sid=1", "/a?sid=1"]
 
 
 class Refusing:
