@@ -9,14 +9,13 @@ drops.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scrapy_urlcanon.crawl.dropped import Drop
 
 COUNTED_URLS = 256
@@ -116,20 +115,12 @@ class GroupSample:
         ranked = sorted(
             self._strata, key=lambda key: (-self._of_stratum[key], key[0], sorted(key[1]))
         )
-        queues = [iter(sorted(self._strata[key].items())) for key in ranked]
-        while queues and len(chosen) < _GROUPS:
-            queues = [queue for queue in queues if self._draw(queue, chosen)]
+        rounds = zip_longest(*(sorted(self._strata[key].items()) for key in ranked))
+        for fingerprint, group in filter(None, chain.from_iterable(rounds)):
+            if len(chosen) >= _GROUPS:
+                break
+            chosen.setdefault(fingerprint, group)
         return sorted(chosen.values(), key=lambda group: (-group.dropped, group.kept))
-
-    @staticmethod
-    def _draw(
-        queue: Iterator[tuple[bytes, SampledGroup]], chosen: dict[bytes, SampledGroup]
-    ) -> bool:
-        for fingerprint, group in queue:
-            if len(chosen) < _GROUPS:
-                chosen.setdefault(fingerprint, group)
-            return True
-        return False
 
     def _count(self, fingerprint: bytes) -> int:
         if len(self._drops) >= _COUNTED_GROUPS and fingerprint not in self._drops:
