@@ -91,7 +91,7 @@ def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
             continue
         is_new = is_success and content not in seen
         seen.add(content)
-        kinds.note(canonicalizer.canonicalize(observation.url), 0, 0, has_news=is_new)
+        kinds.note(canonicalizer.canonicalize(observation.url), 0, has_news=is_new)
     if observation is None:
         raise InputError(nothing_of([path], skipped))
     if not seen:

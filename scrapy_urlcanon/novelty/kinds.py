@@ -68,7 +68,6 @@ class Tally:
     """What came of a kind."""
 
     fetches: int = 0
-    words: int = 0
     new: int = 0
     with_news: int = 0
     led: int = 0
@@ -134,7 +133,7 @@ class Kinds:
     def __init__(self) -> None:
         self.tallies: dict[Kind, Tally] = {}
 
-    def note(self, url: str, words: int, new: int, *, has_news: bool) -> Kind:
+    def note(self, url: str, new: int, *, has_news: bool) -> Kind:
         """Note what came of *url*; return its kind.
 
         :param url: as it is canonical: that is what rules are held against.
@@ -150,7 +149,6 @@ class Kinds:
             tally.texts = tuple([one if one == other else "" for one, other in pairs])
         tally.url = url
         tally.fetches += 1
-        tally.words += words
         tally.new += new
         tally.with_news += has_news
         return kind

@@ -72,11 +72,6 @@ class Judgement(NamedTuple):
     lacking: frozenset[LineKey] = frozenset()
     """All lines that the kept page alone shows."""
 
-    @property
-    def text(self) -> str:
-        """The verdict as a reader would say it."""
-        return f"{self.verdict.value}: {self.reason}" if self.reason else self.verdict.value
-
 
 class Comparison:
     """Compares a variant with the page that stands for it, and says what to fetch for that.

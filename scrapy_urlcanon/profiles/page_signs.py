@@ -27,9 +27,6 @@ _ADDRESS = {"link": "href", "script": "src", "img": "src", "form": "action"}
 class PageSigns:
     """What one response shows, and where it was found."""
 
-    scheme: str
-    host: str
-    """The host of its URL, with the port where there is one."""
     path: str
     """The path of its URL."""
     headers: tuple[tuple[str, str], ...] = ()
@@ -59,8 +56,8 @@ class PageSigns:
         :param document: what the whole body was parsed to, where somebody has that.
 
         >>> page = PageSigns.of("http://a.example/b", [], b'<meta name=generator content="One 2">')
-        >>> page.host, page.generators
-        ('a.example', ('One 2',))
+        >>> page.path, page.generators
+        ('/b', ('One 2',))
         """
         parts = urlsplit(url)
         shown = tuple((name.lower(), value[:_MAX_TEXT]) for name, value in headers)
@@ -69,8 +66,6 @@ class PageSigns:
         host = parts.netloc.rpartition("@")[2].lower()
         assets, foreign_assets = _assets(elements, url, host)
         return cls(
-            parts.scheme,
-            host,
             parts.path or "/",
             shown,
             tuple(cookies),

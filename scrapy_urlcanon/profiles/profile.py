@@ -133,8 +133,6 @@ class Profile:
     """What is known of one program."""
 
     name: str
-    origin: str
-    """The path of its file, or the name of one of ours."""
     kind: str
     """What it is: ``forum``, ``wiki`` ..."""
     signs: tuple[Sign, ...]
@@ -173,7 +171,6 @@ class Profile:
         table = reader.table(document, "", _PROFILE_KEYS)
         profile = cls(
             name=reader.text(table, "name", ""),
-            origin=origin,
             kind=reader.text(table, "kind", ""),
             signs=tuple(reader.each(table, "signs", reader.sign)),
             rules=tuple(reader.each(table, "rules", reader.rule)),

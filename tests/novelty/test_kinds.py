@@ -26,8 +26,8 @@ def test_trap_has_a_line_that_ends_it(trap, content, expected):
     kinds = Kinds()
     for number in range(60):
         url = f"http://a.example{trap.format(number, number)}"
-        kinds.note(url, 10, 0, has_news=False)
-        kinds.note(f"http://a.example{content.format(number)}", 10, 9, has_news=True)
+        kinds.note(url, 0, has_news=False)
+        kinds.note(f"http://a.example{content.format(number)}", 9, has_news=True)
     (found,) = kinds.traps()
     assert (found.fetches, found.setting) == (60, expected)
     rules = eval(f"{{{found.setting}}}")
@@ -56,7 +56,7 @@ def test_line_ends_its_trap_or_is_none(trap, line):
     kinds = Kinds()
     urls = [f"http://a.example{trap.format(number)}" for number in range(60)]
     for url in urls:
-        kinds.note(Canonicalizer().canonicalize(url), 10, 0, has_news=False)
+        kinds.note(Canonicalizer().canonicalize(url), 0, has_news=False)
     (found,) = kinds.traps()
     assert found.setting == (line and f'"a.example": {{"skip": ["{line}"]}},')
     if line:
@@ -68,8 +68,8 @@ def test_line_names_what_all_urls_of_a_trap_have():
     """A place takes any text, and would end what is in another folder too."""
     kinds = Kinds()
     for number in range(60):
-        kinds.note(f"http://a.example/_in/login/?to={number}", 10, 0, has_news=False)
-        kinds.note(f"http://a.example/blog/post-{number}/?to=", 10, 9, has_news=True)
+        kinds.note(f"http://a.example/_in/login/?to={number}", 0, has_news=False)
+        kinds.note(f"http://a.example/blog/post-{number}/?to=", 9, has_news=True)
     (found,) = kinds.traps()
     assert found.kind == "a.example/{0}/{1}/?to="
     assert found.setting == '"a.example": {"skip": ["/_in/login/?to={q0}"]},'
@@ -90,9 +90,9 @@ def test_no_line_ends_what_lies_below_it(trap, good, content, expected):
     """A rule is one for all ports and subdomains of its host, and for all folders of its path."""
     kinds = Kinds()
     for number in range(60):
-        kinds.note(f"http://{trap.format(number)}", 10, 0, has_news=False)
-        kinds.note(f"http://{good.format(number)}", 10, 9, has_news=True)
-        kinds.note(f"http://{content.format(number)}", 10, 9, has_news=True)
+        kinds.note(f"http://{trap.format(number)}", 0, has_news=False)
+        kinds.note(f"http://{good.format(number)}", 9, has_news=True)
+        kinds.note(f"http://{content.format(number)}", 9, has_news=True)
     (found,) = kinds.traps()
     assert found.setting == (expected and f'"a.example": {{"skip": ["{expected}"]}},')
 
@@ -102,11 +102,11 @@ def test_no_line_ends_what_brings_much(other):
     """Where the folders of a trap differ, its line would end those of articles too."""
     kinds = Kinds()
     for number in range(60):
-        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 10, 0, has_news=False)
+        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 0, has_news=False)
     (found,) = kinds.traps()
     assert found.setting == '"a.example": {"skip": ["/{p0}/{p1}/"]},'
     for number in range(60):
-        kinds.note(f"http://a.example{other.format(number)}", 10, 9, has_news=True)
+        kinds.note(f"http://a.example{other.format(number)}", 9, has_news=True)
     (found,) = kinds.traps()
     assert (found.fetches, found.setting) == (60, "")
 
@@ -114,11 +114,11 @@ def test_no_line_ends_what_brings_much(other):
 def test_line_keeps_what_few_urls_had():
     """The parts of a listing may be four, and say nothing themselves: they lead to the rest."""
     kinds = Kinds()
-    kinds.note("http://a.example/list", 10, 9, has_news=True)
+    kinds.note("http://a.example/list", 9, has_news=True)
     for page in range(2, 5):
-        kinds.note(f"http://a.example/list?page={page}", 10, 0, has_news=False)
+        kinds.note(f"http://a.example/list?page={page}", 0, has_news=False)
     for number in range(60):
-        kinds.note(f"http://a.example/list?filter={number}", 10, 0, has_news=False)
+        kinds.note(f"http://a.example/list?filter={number}", 0, has_news=False)
     (found,) = kinds.traps()
     assert found.setting == '"a.example/list": {"keep_params": ["page"]},'
 
@@ -127,7 +127,7 @@ def test_port_and_user_are_no_part_of_the_line():
     """A pattern is for all ports, and nobody is to see who logs in."""
     kinds = Kinds()
     for number in range(60):
-        kinds.note(f"http://me:secret@a.example:8100/day/{number}", 10, 0, has_news=False)
+        kinds.note(f"http://me:secret@a.example:8100/day/{number}", 0, has_news=False)
     (found,) = kinds.traps()
     assert found.kind == "a.example:8100/day/{1:digits}"
     assert found.setting == '"a.example": {"skip": ["/day/{p1:digits}"]},'
@@ -140,7 +140,7 @@ def test_each_trap_does_not_look_at_all_kinds():
     for count in (100, 200):
         kinds = Kinds()
         for number in range(20 * count):
-            kinds.note(f"http://a.example/?n{number // 20}", 1, 0, has_news=False)
+            kinds.note(f"http://a.example/?n{number // 20}", 0, has_news=False)
         with counting() as counter:
             assert len(list(kinds.traps())) == count
         cost.append(counter.instructions)
@@ -151,5 +151,5 @@ def test_kinds_are_bounded():
     """A site that makes up names has no more tallies than any other."""
     kinds = Kinds()
     for number in range(12_000):
-        kinds.note(f"http://a.example/?n{number}", 1, 0, has_news=False)
+        kinds.note(f"http://a.example/?n{number}", 0, has_news=False)
     assert len(kinds.tallies) <= 5_001

@@ -100,11 +100,10 @@ def test_setting_takes_the_names_that_are_shown(name, tmp_path):
 def test_profile_of_a_user_takes_the_place_of_ours(tmp_path):
     """One name is one program."""
     path = tmp_path / "mine.toml"
-    path.write_text(
-        'name = "MediaWiki"\nkind = "wiki"\n[[signs]]\ncookie = "a"\ncertain = true', "utf-8"
-    )
+    text = 'name = "MediaWiki"\nkind = "wiki"\n[[signs]]\ncookie = "a"\ncertain = true'
+    path.write_text(text, "utf-8")
     found = [one for one in chosen(["*", path], setting="s") if one.name == "MediaWiki"]
-    assert [one.origin for one in found] == [str(path)]
+    assert found == [Profile.read("mine.toml", text)]
     assert len(chosen(["*"], setting="s")) == len(names())
 
 

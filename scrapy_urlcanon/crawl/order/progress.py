@@ -292,11 +292,11 @@ class OrderedCrawl:
         url = self._canonical(taken.url)
         # Files that differ are no trap, though their order is the last.
         brought = has_news or news.is_unread
-        self._kinds.note(url, news.words, news.new, has_news=brought)
+        self._kinds.note(url, news.new, has_news=brought)
         if first is not taken:
             # A rule that ends what redirects to it ends this page too.
             url = self._canonical(first.url)
-            self._kinds.note(url, news.words, news.new, has_news=brought)
+            self._kinds.note(url, news.new, has_news=brought)
         if has_news and taken.linked_by:
             self._kinds.led(self._canonical(taken.linked_by))
         if self._ending:
