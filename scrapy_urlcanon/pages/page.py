@@ -60,8 +60,8 @@ class Page:
     """What one response says. Each part is read when somebody first asks for it.
 
     >>> page = Page("http://a.example/?b", b"", "<title>A</title><link rel=canonical href=/><p>B")
-    >>> page.title, page.text, page.canonical
-    ('A', ['A', 'B'], 'http://a.example/')
+    >>> page.title, page.has_text, page.canonical
+    ('A', True, 'http://a.example/')
     >>> one, other = (Page("", b"", f"<title>T</title><p>{n} comments</p>") for n in (12, 7))
     >>> [a.masked == b.masked for a, b in zip(one.lines, other.lines)]
     [True, True]
@@ -108,14 +108,8 @@ class Page:
         return other_addresses(self._source if self._kind == "html" else None, self.url)
 
     @property
-    def text(self) -> list[str]:
-        """The lines of text that a reader sees, white space folded; none of what is no text."""
-        text = self._reading.text
-        return text.decode("utf-8", "surrogatepass").split("\n") if text else []
-
-    @property
     def has_text(self) -> bool:
-        """Whether :attr:`text` has any line."""
+        """Whether a reader sees any text."""
         return bool(self._reading.text)
 
     @property
