@@ -53,9 +53,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _RECORDED = 1
-_BITS = 2
-"""Of each page a number: one bit whether the recorded request is or was on its way, one to spare,
-and two for the state of each callback."""
+"""Of each page a number: this bit for whether the recorded request is or was on its way, and two
+more for the state of each callback."""
 
 
 class PageLives(Generic[R]):
@@ -447,7 +446,7 @@ class PageLives(Generic[R]):
 
     def _states(self, page: bytes) -> Iterator[State]:
         """Yield the states of *page*, those that are known, for whatever callback."""
-        known = (self._known.get(page) or 0) >> _BITS
+        known = (self._known.get(page) or 0) >> 1
         while known:
             if known & 3:
                 yield State(known & 3)
@@ -459,7 +458,7 @@ class PageLives(Generic[R]):
     def _place(self, callback: Hashable) -> int:
         place = self._places.get(callback)
         if place is None:
-            place = self._places[callback] = _BITS + 2 * len(self._places)
+            place = self._places[callback] = 1 + 2 * len(self._places)
         return place
 
     def _set(self, page: bytes, callback: Hashable, event: Event) -> None:
