@@ -173,30 +173,23 @@ class ObservationStore:
         *,
         status: int,
         is_whole: bool = True,
-        redirects: Sequence[tuple[str, int]] = (),
         key: int | None = None,
     ) -> None:
         """Record one response.
 
-        :param page: the page, with the last URL of a chain of redirects.
         :param is_whole: whether all of it came; the beginning of a page does not tell which it is.
-        :param redirects: the URLs that led here, in order, each with its status.
         :param key: identifies the page in links: a signed 64-bit number.
         """
-        if not self._has_room(1 + len(redirects)):
+        if not self._has_room():
             return
         has_content = is_whole and bool(page.body) and is_page(status)
         signature = page.signature if has_content else _NOTHING
-        for (source, hop), (target, _) in zip(
-            redirects, [*redirects[1:], (page.url, status)], strict=False
-        ):
-            self._add_row(source, hop, redirect=target)
         self._add_row(page.url, status, len(page.body), signature, page.canonical, key=key)
         self._flush_batch()
 
     def add_redirect(self, url: str, status: int, target: str, *, key: int | None = None) -> None:
         """Record a redirect; *target* may be relative."""
-        if self._has_room(1):
+        if self._has_room():
             self._add_row(url, status, redirect=absolute(url, target), key=key)
             self._flush_batch()
 
@@ -343,13 +336,14 @@ class ObservationStore:
         self._writer.shutdown()
         self._connection.close()
 
-    def _has_room(self, rows: int) -> bool:
+    def _has_room(self) -> bool:
+        """Tell whether one row more may be added, and count it, as refused if it may not."""
         if self._room <= 0 or self._failed or len(self._waiting) >= MAX_WAITING:
-            self.refused += rows
+            self.refused += 1
             if self._waiting and not self.refused % BATCH:
                 self._write_batch()
             return False
-        self._room -= rows
+        self._room -= 1
         return True
 
     def _add_row(
