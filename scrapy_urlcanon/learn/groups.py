@@ -176,7 +176,7 @@ class Groups:
         return dict(self.each_affected(operations, scope))
 
     def each_affected(
-        self, operations: Sequence[Operation], scope: Scope | None = None
+        self, operations: Sequence[Operation], scope: Scope | None
     ) -> Iterator[tuple[Location, Location]]:
         """Yield each form that the operations, one after the other, change, and what into."""
         self.index({operation.handle for operation in operations})

@@ -133,8 +133,8 @@ class Kinds:
     def __init__(self) -> None:
         self.tallies: dict[Kind, Tally] = {}
 
-    def note(self, url: str, new: int, *, has_news: bool) -> Kind:
-        """Note what came of *url*; return its kind.
+    def note(self, url: str, new: int, *, has_news: bool) -> None:
+        """Note what came of *url*.
 
         :param url: as it is canonical: that is what rules are held against.
         """
@@ -151,7 +151,6 @@ class Kinds:
         tally.fetches += 1
         tally.new += new
         tally.with_news += has_news
-        return kind
 
     def led(self, url: str) -> None:
         """Note that a page with news was found on that of *url*."""

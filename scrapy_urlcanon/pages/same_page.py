@@ -95,8 +95,8 @@ class PageDigest(NamedTuple):
         title: str,
         text: bytes,
         lines: Lines,
-        scripts: bytes = b"",
-        media: tuple[bytes, ...] = (),
+        scripts: bytes,
+        media: tuple[bytes, ...],
     ) -> Self:
         """Return what there is to compare of a *text* and of its *title*.
 

@@ -243,9 +243,9 @@ def unpack_hashes(data: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(data) // 8}Q", data)
 
 
-def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:
-    """Return what is kept of each line of *text*, and then of each of *media*."""
-    return lines_of_lower(lower_case(text), media)
+def lines_of(text: bytes) -> Lines:
+    """Return what is kept of each line of *text*."""
+    return lines_of_lower(lower_case(text))
 
 
 def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:

@@ -10,13 +10,13 @@ from scrapy_urlcanon.pages.blocks import (
     pack_outlines,
     unpack_outlines,
 )
-from scrapy_urlcanon.pages.signature import lines_of
+from scrapy_urlcanon.pages.signature import lines_of, lines_of_lower
 
 HOME, FOOT, PICTURE = b"Home page", b"Imprint and so on", b"/a.png"
 
 
 def page(*content, media=(PICTURE,)):
-    return lines_of(b"\n".join([HOME, *content, FOOT]), media)
+    return lines_of_lower(b"\n".join([HOME, *content, FOOT]).lower(), media)
 
 
 def visited(*pages):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
-from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 
@@ -35,7 +35,7 @@ class PageContents:
         max_pages: int,
         max_size: int,
         *,
-        make_contents: Callable[[int], KeptContents] = KeptContents,
+        make_contents: Callable[[int], KeptContents],
     ) -> None:
         self._requests = requests
         self._max_size = max_size

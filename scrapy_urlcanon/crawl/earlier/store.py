@@ -118,7 +118,7 @@ class SeenPages:
             values,
         )
 
-    def prune(self, domain: str | None = None, before: float | None = None) -> int:
+    def prune(self, domain: str | None, before: float | None) -> int:
         """Remove the pages of *domain*, or got *before*; return how many.
 
         The file gets as small as what is left, unless another process has it, or the disk is full.

@@ -35,8 +35,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
-from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, State
 from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.journal import Record
+    from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
@@ -78,7 +78,7 @@ class PageRequests:
         stats: CrawlStats,
         *,
         is_whole: bool,
-        make_lives: Callable[..., PageLives[Request]] = PageLives,
+        make_lives: Callable[..., PageLives[Request]],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -309,12 +309,12 @@ class PageRequests:
             page, callback, {source: is_same and drop.is_exact for source, is_same in sources}
         )
 
-    def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
+    def offer(self, variant: Request, page: bytes | None = None) -> None:
         """Have *variant* wait for its page, or fetched if that is missed."""
         mark = mark_of(variant, SKIPPED)
         page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
-            return None
+            return
         callback, url = self._callback(variant), as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
         if is_less_deep and self._lives.is_had(page):
@@ -323,8 +323,8 @@ class PageRequests:
             self._lives.cut_off(page, callback)
         elif self._led.get((page, callback)) == url:
             # It would lead there again, and count as another URL of the page that does.
-            return Fate.FORGOTTEN
-        return self._lives.dropped(page, callback, url, variant)
+            return
+        self._lives.dropped(page, callback, url, variant)
 
     def offer_original(self, request: Request) -> None:
         """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
