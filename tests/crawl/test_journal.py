@@ -172,6 +172,19 @@ def test_tail_that_cannot_be_read_ends_the_journal(tmp_path, tail):
     assert journal.problem is None
 
 
+def test_what_is_wrong_with_a_record_is_said_where_the_error_has_no_words(tmp_path):
+    """By its name: a warning that ends in nothing helps nobody."""
+    written(record(), path=tmp_path / "journal")
+    journal = Journal(tmp_path / "journal")
+
+    def check(each):
+        if each.kind is Kind.BEGUN:
+            raise MemoryError
+
+    journal.scan(check)
+    assert journal.problem.startswith("MemoryError (at byte ")
+
+
 def test_job_that_could_not_be_opened_does_not_look_closed(tmp_path, monkeypatch):
     """Where not even the beginning of a run can be written, the end of the last one goes."""
     path = tmp_path / "journal"

@@ -125,7 +125,7 @@ class Journal:
                     record = _decode(header, file)
                     check(record)
                 except Exception as error:  # noqa: BLE001 - as many as can come of any bytes
-                    self.problem = f"{error or type(error).__name__} (at byte {self._end})"
+                    self.problem = f"{str(error) or type(error).__name__} (at byte {self._end})"
                     return
                 self._last = self._end
                 self._end = self._readable = file.tell()
