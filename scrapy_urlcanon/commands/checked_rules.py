@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.learn.results.toml_text import Line, tables
+from scrapy_urlcanon.learn.results.toml_text import Line, commented_out, tables
 from scrapy_urlcanon.pages.verdict import SHARED
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.validate.found_pairs import LED_AWAY, NO_OTHER_PAGE
@@ -94,8 +94,7 @@ def those_that_stood(configuration: Configuration, checks: Iterable[RuleCheck]) 
         (on if holds else off).append(line)
     texts = list(tables(on))
     if off:
-        commented = "\n".join(tables(off)).splitlines()
-        texts.append(_OFF + "".join(f"# {line}".rstrip() + "\n" for line in commented))
+        texts.append(_OFF + commented_out(off))
     return "\n".join(texts)
 
 

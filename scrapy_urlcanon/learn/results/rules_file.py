@@ -13,7 +13,13 @@ from scrapy_urlcanon.files import why_unreadable, write_atomically
 from scrapy_urlcanon.learn.results.evidence_text import HEADER, evidence_line, figures_of
 from scrapy_urlcanon.learn.results.in_force import WHOLE, effective, rules_in_force, subject_of
 from scrapy_urlcanon.learn.results.rule import as_rules
-from scrapy_urlcanon.learn.results.toml_text import Line, is_learned, learned_lines, tables
+from scrapy_urlcanon.learn.results.toml_text import (
+    Line,
+    commented_out,
+    is_learned,
+    learned_lines,
+    tables,
+)
 from scrapy_urlcanon.learn.scope import pattern_of
 from scrapy_urlcanon.redaction import shown_url, visible_json
 from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml
@@ -224,10 +230,9 @@ def _written(
     text = text if text.strip() else f"# {figures}\n{_ABOUT}"
     parts = [text.rstrip("\n") + "\n"]
     parts += tables(line for line in added if line.pattern not in patterns)
-    # A comment each, so that they are one paragraph.
-    off = "\n".join(tables(proposed))
+    off = commented_out(proposed)
     if off:
-        parts.append(_PROPOSED + "".join(f"# {line}".rstrip() + "\n" for line in off.splitlines()))
+        parts.append(_PROPOSED + off)
     return "\n".join(parts)
 
 

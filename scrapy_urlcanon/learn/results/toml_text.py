@@ -81,6 +81,17 @@ def tables(lines: Iterable[Line]) -> Iterator[str]:
                 yield f"[{to_text(pattern)}.{option}]\n" + option_text(found)
 
 
+def commented_out(lines: Iterable[Line]) -> str:
+    """Return the TOML of rules as comments, one paragraph of them; empty where there are none.
+
+    >>> print(commented_out([Line("a.example", "www", "strip", "unsure")]), end="")
+    # ["a.example"]
+    # www = "strip" # unsure
+    """
+    text = "\n".join(tables(lines))
+    return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
+
+
 def option_text(lines: Sequence[Line]) -> str:
     """Return the TOML of an option, without the header of a mapping."""
     first = lines[0]
