@@ -156,13 +156,17 @@ class ObservationStore:
         except sqlite3.Error as error:
             self._give_up(error)
 
-    def end(self, reason: str) -> None:
-        """End the crawl that was begun; *reason* is Scrapy's, ``finished`` if nothing was left."""
+    def end(self, reason: object) -> None:
+        """End the crawl that was begun; *reason* is Scrapy's, ``finished`` if nothing was left.
+
+        A spider may give anything as its reason, such as an exception or what a page said.
+        """
         self.flush()
+        written = str(reason).encode("utf-8", "backslashreplace").decode()
         try:
             with self._connection:
                 self._connection.execute(
-                    "UPDATE crawls SET ended = ? WHERE id = ?", (reason, self._crawl)
+                    "UPDATE crawls SET ended = ? WHERE id = ?", (written, self._crawl)
                 )
         except sqlite3.Error as error:
             self._give_up(error)

@@ -3,11 +3,13 @@
 import logging
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from loopback import Fault, Response, page, redirect
 from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
@@ -303,6 +305,27 @@ async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
     assert result.figures["record/refused"] == 31
     assert result.figures["recorded"] == 0
     assert "no longer recorded" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [(ValueError("no stock"), "no stock"), ("not \udcff", r"not \udcff")],
+    ids=["exception", "no_text"],
+)
+@deferred_f_from_coro_f
+async def test_whatever_a_spider_gives_as_its_reason_ends_the_record(crawl, caplog, reason, kept):
+    """It is kept as text: of a crawl that has none nobody knows that it was not killed."""
+
+    class Closing(FollowSpider):
+        def parse(self, _):
+            raise CloseSpider(reason)
+
+    with caplog.at_level(logging.ERROR):
+        result = await crawl(site({f"{SITE}/": page("<p>A")}), ON, spider=Closing)
+    assert not caplog.records
+    assert result.figures["recorded"] == 1
+    with closing(sqlite3.connect(STORE)) as store:
+        assert store.execute("SELECT ended FROM crawls").fetchall() == [(kept,)]
 
 
 def problem_of(path):

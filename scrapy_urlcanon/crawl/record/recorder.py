@@ -132,7 +132,7 @@ class Recorder:
             self._store.add_visits(url, visits, again)
             self._stats.inc(Stat.RECORD_REVISITED)
 
-    def spider_closed(self, reason: str) -> None:
+    def spider_closed(self, reason: object) -> None:
         """Write the rest, close the store and complete the stats."""
         self._revisits = None
         self._store.end(reason)
