@@ -103,6 +103,12 @@ class ReportWriter:
                     {"path": path, "error": error.strerror or error},
                     extra={"spider": self._crawler.spider},
                 )
+            except Exception:
+                logger.exception(
+                    "The report %(path)s could not be made",
+                    {"path": path},
+                    extra={"spider": self._crawler.spider},
+                )
             else:
                 logger.info(
                     "The report is in %(path)s",

@@ -11,6 +11,7 @@ import pytest
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.report.destination import destinations, write_untaken
@@ -79,6 +80,18 @@ async def test_folder_that_is_gone_when_the_crawl_ends(crawl, tmp_path):
 
     await crawl(respond, {"URLCANON_REPORT": "reports/report.csv"})
     assert [path.name for path in tmp_path.rglob("*.csv")] == ["report.csv"]
+
+
+@deferred_f_from_coro_f
+async def test_form_that_cannot_be_made_costs_no_other(crawl, caplog, tmp_path, monkeypatch):
+    """Whatever goes wrong in it: it is logged with all that tells why, and the next is written."""
+    # Which raises, since a report is no number.
+    monkeypatch.setitem(REPORT_FORMATS, ".html", "operator.index")
+    await crawl(lambda _: page("all"), {"URLCANON_REPORT": "first.html,second.json"})
+    (said,) = (record for record in caplog.records if record.levelname == "ERROR")
+    assert said.getMessage() == "The report first.html could not be made"
+    assert said.exc_info
+    assert [path.name for path in tmp_path.iterdir()] == ["second.json"]
 
 
 @deferred_f_from_coro_f
