@@ -24,6 +24,7 @@ HEADER = "url\tstatus\tmain_sha1"
 def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100", encoding="utf-8"):
     """Run one action in this process, and return what a process of its own would have.
 
+    :param stdin: what it reads; as bytes where that is perhaps no text.
     :param encoding: that of its standard output.
     """
     argv = ["scrapy", "urlcanon", *map(str, arguments)]
@@ -126,7 +127,9 @@ def _as_process(cwd, environment, stdin):
         patch.delenv("SCRAPY_SETTINGS_MODULE")
         for name, value in environment.items():
             patch.setenv(name, value)
-        patch.setattr("sys.stdin", io.StringIO(stdin))
+        is_text = isinstance(stdin, str)
+        file = io.StringIO(stdin) if is_text else io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+        patch.setattr("sys.stdin", file)
         patch.setattr("sys.path", [str(cwd), *sys.path])
         patch.chdir(cwd)
         with _without_project():

@@ -31,9 +31,16 @@ INTERRUPTED = 130
 
 
 def lines_of_input() -> Iterator[str]:
-    """Yield the lines of the standard input, without what editors on Windows begin a file with."""
-    for number, line in enumerate(sys.stdin):
-        yield line if number else line.removeprefix("\ufeff")
+    """Yield the lines of the standard input, without what editors on Windows begin a file with.
+
+    :raises UsageError: if it is no text.
+    """
+    try:
+        for number, line in enumerate(sys.stdin):
+            yield line if number else line.removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        message = f"the standard input is no text in {error.encoding}: {error.reason}"
+        raise UsageError(message, print_help=False) from error
 
 
 class Action(ABC):

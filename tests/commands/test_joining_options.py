@@ -153,6 +153,18 @@ def test_explain_reads_lists_that_were_saved_on_windows():
     assert explain("--stdin", stdin="\ufeffhttp://a/\r\n").splitlines()[0] == "http://a/"
 
 
+@pytest.mark.parametrize(
+    "command", [("explain", "--stdin"), ("seen", "import", "seen.sqlite", "-")], ids=" ".join
+)
+def test_list_that_is_no_text_is_one_line(command, tmp_path):
+    """As one in Latin-1: an error, and no traceback."""
+    done = urlcanon(*command, cwd=tmp_path, stdin=b"http://a/\nhttp://a/caf\xe9\n")
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "the standard input is no text in utf-8: invalid continuation byte\n"
+    )
+
+
 def test_explain_of_a_pair_as_json_has_a_line_for_the_pair():
     """Of two URLs as arguments the third object says whether they are one."""
     output = explain("--json", "http://e.com/a", "http://e.com/a/")
