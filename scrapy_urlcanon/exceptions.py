@@ -123,11 +123,14 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
     >>> did_you_mean("colapse", ["keep", "collapse"])
     "; did you mean 'collapse'?"
+    >>> did_you_mean("COLLAPSE", ["keep", "collapse"])
+    "; did you mean 'collapse'?"
     >>> did_you_mean("qqq", ["keep", "collapse"])
     ''
     """
     # Every crawl imports this module, few have an error.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    nearest = get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""
+    written = {known_name.lower(): known_name for known_name in known}
+    nearest = get_close_matches(str(name).lower(), written, n=1)
+    return f"; did you mean {written[nearest[0]]!r}?" if nearest else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -12,7 +13,11 @@ from scrapy_urlcanon.canonicalizer.rules import (
     BY_NAME,
     CATALOGUE,
 )
-from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title_of
+from scrapy_urlcanon.canonicalizer.rules.documentation import (
+    normalization_page,
+    rule_page,
+    title_of,
+)
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import did_you_mean
@@ -33,7 +38,8 @@ class Rules(Action):
     help = "list the options, or show all about one"
     description = """\
 List the options with their value in the preset of the project, or show the page of one:
-what it does, why it is safe, when it is wrong, its values and examples.
+what it does, why it is safe, when it is wrong, its values and examples. What is always on has a
+page too, with what it does and examples.
 
   scrapy urlcanon rules
   scrapy urlcanon rules trailing_slash
@@ -46,11 +52,16 @@ what it does, why it is safe, when it is wrong, its values and examples.
         if arguments.option is None:
             print("\n".join(_list(_preset_of(settings))))  # noqa: T201
             return 0
-        rule = BY_NAME.get(arguments.option)
-        if rule is None:
-            message = f"no such option: {arguments.option}{did_you_mean(arguments.option, BY_NAME)}"
+        pages = {name: partial(rule_page, rule) for name, rule in BY_NAME.items()}
+        pages |= {rule.name: partial(normalization_page, rule) for rule in ALWAYS_ON}
+        page = pages.get(arguments.option)
+        if page is None:
+            # What can be set comes first.
+            name = arguments.option
+            nearest = did_you_mean(name, BY_NAME) or did_you_mean(name, pages)
+            message = f"no such option: {name}{nearest}"
             raise UsageError(message, print_help=False)
-        print(rule_page(rule))  # noqa: T201
+        print(page())  # noqa: T201
         return 0
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import closing
+from inspect import getdoc
 
 import pytest
 from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
@@ -127,11 +128,22 @@ def test_character_that_the_output_has_no_code_for_is_escaped(tmp_path):
     assert "\\u2192" in encoded
 
 
-def test_rules_with_an_unknown_name_suggests_the_nearest(tmp_path):
-    """A mistyped name gets an answer."""
-    result = urlcanon("rules", "trailing", cwd=tmp_path)
+@pytest.mark.parametrize("normalization", ALWAYS_ON, ids=lambda one: one.name)
+def test_rules_shows_what_is_always_on(normalization, tmp_path):
+    """The list and ``explain`` name it, so there is something to read about each."""
+    page = urlcanon("rules", normalization.name, cwd=tmp_path).stdout
+    assert page.startswith(f"## {normalization.name}\n\n{getdoc(type(normalization))}\n")
+    for before, after in normalization.changes:
+        assert f"- `{before!r}` \u2192 `{after}`" in page
+    assert all(f"- `{url!r}`" in page for url in normalization.keeps)
+
+
+@pytest.mark.parametrize("name", ["trailing", "TRAILING_SLASH"])
+def test_rules_with_an_unknown_name_suggests_the_nearest(name, tmp_path):
+    """A mistyped name gets an answer, and so does one in capitals."""
+    result = urlcanon("rules", name, cwd=tmp_path)
     assert result.returncode == 2
-    assert "no such option: trailing; did you mean 'trailing_slash'?" in result.stderr
+    assert f"no such option: {name}; did you mean 'trailing_slash'?" in result.stderr
 
 
 def test_check_accepts_the_example_project():

@@ -78,6 +78,16 @@ def rule_page(option: type[Option]) -> str:
     return "\n".join(_rule_page(option))
 
 
+def normalization_page(normalization: AlwaysOn) -> str:
+    """Return the page of a normalization that is always on, in Markdown."""
+    lines = [f"## {normalization.name}", "", cleandoc(normalization.__doc__ or ""), ""]
+    lines += ["Always on: there is no option for it. It changes", ""]
+    lines += [f"- {_arrow(_code(before), f'`{after}`')}" for before, after in normalization.changes]
+    if normalization.keeps:
+        lines += ["", "It leaves alone", "", *(f"- {_code(url)}" for url in normalization.keeps)]
+    return "\n".join([*lines, ""])
+
+
 def document(catalogue: Catalogue = CATALOGUE) -> str:
     """Return ``docs/rules.md``."""
     pages = "\n".join(map(rule_page, catalogue))
