@@ -57,6 +57,8 @@ starts, not here.
             settings.set(name_of("rules_files"), files, "cmdline")
         of_project = CrawlSettings.load(settings)
         of_spiders = _settings_of_spiders(settings)
+        # Outside a project there is no crawl that the add-on would be on for.
+        reasons = _reasons_by_spider(settings) if inside_project() else None
         doubts = list(of_project.doubts())
         doubts += [
             f"spider {name}: {doubt}"
@@ -67,22 +69,30 @@ starts, not here.
         lines = [*_summary(of_project.configuration)]
         lines += [*(f"doubtful: {doubt}" for doubt in doubts), "The configuration is valid."]
         print("\n".join(map(visible, lines)))  # noqa: T201
-        if inside_project():
-            return _check_addon(settings)
-        # There is no crawl here that the add-on would be on for.
+        if reasons is not None:
+            return _tell_off(reasons)
         print("There is no Scrapy project here: only the settings of this command were checked.")  # noqa: T201
         return 0
 
 
-def _check_addon(settings: Settings) -> int:
-    """Say for which spiders the add-on is off, and return the exit status."""
+def _reasons_by_spider(settings: Settings) -> dict[str, str | None]:
+    """Return why the add-on is off, for the project as "" and for each spider by its name.
+
+    :raises ConfigurationError: if what is to be on cannot be loaded.
+    """
     spiders = get_spider_loader(settings).list()
-    reasons = {name: why_off(settings_of_spider(settings, name)) for name in spiders}
+    of_spiders = {name: why_off(settings_of_spider(settings, name)) for name in spiders}
+    return {"": why_off(settings), **of_spiders}
+
+
+def _tell_off(reasons: dict[str, str | None]) -> int:
+    """Say for which spiders the add-on is off, and return the exit status."""
+    of_project = reasons.pop("")
     # A project that has no spider yet may have them soon.
-    reasons = reasons or {"": why_off(settings)}
+    reasons = reasons or {"": of_project}
     off = {name: reason for name, reason in reasons.items() if reason}
     if off and len(off) == len(reasons):
-        return say_off(why_off(settings) or next(iter(off.values())))
+        return say_off(of_project or next(iter(off.values())))
     for name, reason in off.items():
         print(f"The add-on is off for the spider {name}: {reason}.")  # noqa: T201
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -11,11 +11,20 @@ from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.components import add_components
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.setting_values import fingerprinter
 from scrapy_urlcanon.crawl.settings import name_of, value_of
-from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
+from scrapy_urlcanon.exceptions import (
+    ConfigurationError,
+    Problem,
+    did_you_mean,
+    log_configuration_errors_plainly,
+)
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+_FINGERPRINTER = "REQUEST_FINGERPRINTER_CLASS"
+_PATH = "scrapy_urlcanon.Addon"
 
 
 def why_off(settings: BaseSettings) -> str | None:
@@ -24,13 +33,29 @@ def why_off(settings: BaseSettings) -> str | None:
     >>> from scrapy.settings import Settings
     >>> why_off(Settings({"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_ENABLED": "0"}))
     'URLCANON_ENABLED is False'
+
+    :raises ConfigurationError: if an add-on or the fingerprinter cannot be loaded, so that no
+        crawl starts.
     """
-    if issubclass(load_object(settings["REQUEST_FINGERPRINTER_CLASS"]), RequestFingerprinter):
+    if _is_ours(fingerprinter(_FINGERPRINTER, settings[_FINGERPRINTER])):
         return None
-    addons = map(load_object, build_component_list(settings["ADDONS"]))
+    addons = map(_addon, build_component_list(settings["ADDONS"]))
     if not any(isinstance(addon, type) and issubclass(addon, Addon) for addon in addons):
-        return 'settings.py lacks ADDONS = {"scrapy_urlcanon.Addon": 500}'
+        return f'settings.py lacks ADDONS = {{"{_PATH}": 500}}'
     return None if value_of("enabled", settings) else f"{name_of('enabled')} is False"
+
+
+def _is_ours(fingerprinter_class: Any) -> bool:
+    return bool(fingerprinter_class) and issubclass(fingerprinter_class, RequestFingerprinter)
+
+
+def _addon(named: Any) -> Any:
+    """Return the add-on that an entry of ``ADDONS`` is, or is the path of."""
+    try:
+        return load_object(named)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        message = f"cannot be loaded: {error}{did_you_mean(named, [_PATH])}"
+        raise ConfigurationError([Problem("ADDONS", message, str(named))]) from error
 
 
 class Addon:
@@ -51,7 +76,7 @@ class Addon:
         """Put the fingerprinter and the middlewares in their places.
 
         :raises NotConfigured: if ``URLCANON_ENABLED`` is False.
-        :raises ConfigurationError: if it is neither True nor False, the fallback cannot be
+        :raises ConfigurationError: if it is neither True nor False, a fingerprinter cannot be
             loaded, or the duplicate filter is not that of ``URLCANON_SEEN_SET``.
         """
         log_configuration_errors_plainly()
@@ -62,12 +87,11 @@ class Addon:
 
     @staticmethod
     def _take_over_fingerprinter(settings: BaseSettings) -> None:
-        name = "REQUEST_FINGERPRINTER_CLASS"
-        current = load_object(settings[name])
-        if issubclass(current, RequestFingerprinter):
+        current = fingerprinter(_FINGERPRINTER, settings[_FINGERPRINTER])
+        if _is_ours(current):
             return
-        priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["addon"])
+        priority = max(settings.getpriority(_FINGERPRINTER) or 0, SETTINGS_PRIORITIES["addon"])
         fallback = "fallback_request_fingerprinter_class"
         if not value_of(fallback, settings):
             settings.set(name_of(fallback), current, priority)
-        settings.set(name, RequestFingerprinter, priority)
+        settings.set(_FINGERPRINTER, RequestFingerprinter, priority)

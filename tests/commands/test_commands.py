@@ -300,6 +300,40 @@ def test_an_add_on_that_is_off_is_told(project, line, reason):
     assert "tracking_params" in explained.stdout
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (
+            "ADDONS = {'scrapy_urlcanon.addon': 500}",
+            (
+                "ADDONS['scrapy_urlcanon.addon']: cannot be loaded: Module 'scrapy_urlcanon' "
+                "doesn't define any object named 'addon'; did you mean 'scrapy_urlcanon.Addon'?"
+            ),
+        ),
+        (
+            "ADDONS['other.Addon'] = 1",
+            "ADDONS['other.Addon']: cannot be loaded: No module named 'other'",
+        ),
+        (
+            "ADDONS = {'scrapy_urlcanon.Addon': 500}; REQUEST_FINGERPRINTER_CLASS = 'other.Own'",
+            (
+                "REQUEST_FINGERPRINTER_CLASS: expected the path of a fingerprinter class, got "
+                "'other.Own': No module named 'other'"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_loaded_is_no_valid_configuration(project, line, problem):
+    """No crawl starts with it: it is named, without a traceback."""
+    _append(project, f"\n{line}\n")
+    checked = urlcanon("check", cwd=project)
+    explained = urlcanon("explain", "https://shop.example/", cwd=project)
+    for result in (checked, explained):
+        assert result.returncode == 1
+        assert result.stderr.splitlines()[1:] == [f"  {problem}"]
+    assert checked.stdout == ""
+
+
 def test_an_add_on_that_is_off_for_one_spider_is_told(project):
     """The others go by the rules, so that the exit status is 0."""
     _add_spider(project, {"URLCANON_ENABLED": False})
