@@ -8,6 +8,8 @@ from loopback import page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links
 
+from scrapy_urlcanon.crawl.checks import skipped_pages
+
 SKIP = {**SETTINGS, "URLCANON_RULES": {"site.example": {"skip": ["/?p={id:digits}"]}}}
 SUSPENDED = "audit/suspended/skip//?p={id:digits}"
 NUMBERS = range(1, 13)
@@ -68,6 +70,17 @@ async def test_wrong_rule_is_suspended_and_no_page_is_lost(crawl, caplog, made, 
     (warning,) = (r.getMessage() for r in caplog.records if "is off for" in r.message)
     assert "showed what no other URL does, for example http://site.example/?p=" in warning
     assert "'override': {'skip': ['!/?p={id:digits}']}" in warning
+
+
+@pytest.mark.parametrize(("most", "is_suspended"), [(4, False), (6, True)])
+@deferred_f_from_coro_f
+async def test_of_more_pages_than_are_looked_at_one_may_be_the_same(
+    crawl, monkeypatch, most, is_suspended
+):
+    """Nothing but the title tells which those are: five pages have none, and soon a sixth."""
+    monkeypatch.setattr(skipped_pages, "_MOST_LIKE", most)
+    result = await crawl(site(untitled, articles=[2, 5, 6, 9], article=untitled), SKIP)
+    assert (SUSPENDED in result.figures) is is_suspended
 
 
 @deferred_f_from_coro_f
