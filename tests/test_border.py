@@ -18,7 +18,16 @@ PACKAGE = Path(scrapy_urlcanon.__file__).parent
 
 # From the top to the bottom. A module imports from its own room and from those above it.
 ROOMS = (
-    {"exceptions", "redaction", "files", "confidence", "wording", "discovery", "version"},
+    {
+        "exceptions",
+        "redaction",
+        "files",
+        "databases",
+        "confidence",
+        "wording",
+        "discovery",
+        "version",
+    },
     {"canonicalizer"},
     {"rule_files"},
     {"library"},

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+from scrapy_urlcanon.databases import use_write_ahead_log
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 
 #: Version of the schema and of the digests.
@@ -13,6 +14,9 @@ VERSION = 5
 
 # Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
 _PAGE_SIZE = 1 << 14
+
+_PATIENCE = 5.0
+"""Seconds, as :func:`sqlite3.connect` waits for others."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -145,8 +149,9 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
     if writable:
         connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
         # A reader may look on while the crawl writes, and a kill leaves commits whole.
-        connection.execute("PRAGMA journal_mode = WAL")
+        use_write_ahead_log(connection, patience=_PATIENCE)
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(_SCHEMA)
+        # All of it or none: a kill leaves a file with nothing in it.
+        connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

@@ -6,6 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.crawl.seen_sets.locked import in_use
+from scrapy_urlcanon.databases import use_write_ahead_log
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -58,29 +59,46 @@ def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connect
 def _prepare(database: sqlite3.Connection, path: Path, kind: Kind, *, is_shared: bool) -> None:
     if not is_shared:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    application, version, pages, size = (
-        database.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("application_id", "user_version", "page_count", "page_size")
+    if _is_empty(database):
+        _make(database, kind)
+    application, version, size = (
+        _number_of(database, name) for name in ("application_id", "user_version", "page_size")
     )
-    if pages == 0:
-        with database:
-            for statement in kind.schema:
-                database.execute(statement)
-            database.execute(f"PRAGMA application_id = {kind.application}")
-            database.execute(f"PRAGMA user_version = {kind.version}")
-    elif application != kind.application:
+    if application != kind.application:
         raise _unusable(path, kind, f"it is no {kind.what}")
-    elif version != kind.version:
+    if version != kind.version:
         problem = f"its version is {version}, and this release reads version {kind.version}"
         raise _unusable(path, kind, problem)
-    database.execute("PRAGMA journal_mode = WAL")
+    use_write_ahead_log(database, patience=_PATIENCE if is_shared else 0)
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute(
         "PRAGMA wal_checkpoint(PASSIVE)" if is_shared else "PRAGMA wal_checkpoint(TRUNCATE)"
     )
-    pages = database.execute("PRAGMA page_count").fetchone()[0]
-    if path.stat().st_size < pages * size and not is_shared:
+    if path.stat().st_size < _number_of(database, "page_count") * size and not is_shared:
         raise _unusable(path, kind, "its end is cut off")
+
+
+def _make(database: sqlite3.Connection, kind: Kind) -> None:
+    """Make the tables, all of them or none: a kill leaves a file with nothing in it."""
+    # Python begins no transaction for such statements by itself.
+    database.execute("BEGIN IMMEDIATE")
+    with database:
+        # Another process may have made them meanwhile.
+        if _is_empty(database):
+            for statement in kind.schema:
+                database.execute(statement)
+            database.execute(f"PRAGMA application_id = {kind.application}")
+            database.execute(f"PRAGMA user_version = {kind.version}")
+
+
+def _is_empty(database: sqlite3.Connection) -> bool:
+    """Tell whether nothing was ever written to it."""
+    return _number_of(database, "schema_version") == 0
+
+
+def _number_of(database: sqlite3.Connection, pragma: str) -> int:
+    (number,) = database.execute(f"PRAGMA {pragma}").fetchone()
+    return int(number)
 
 
 def _unusable(path: Path, kind: Kind, problem: str) -> ConfigurationError:
