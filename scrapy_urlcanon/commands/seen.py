@@ -33,8 +33,8 @@ class Seen(Action):
     help = "list, prune or fill the store of the pages that earlier runs got"
     description = """\
 Manage the file of URLCANON_SEEN: the pages that earlier runs got, and that are not fetched
-again. A file to import has one URL per line, or JSON with "url", as Scrapy's feeds do; - is
-standard input. With both --domain and --older, pages have to match both.
+again. A file to import has one URL per line, or JSON with "url", as Scrapy's feeds of JSON and
+JSON Lines do; - is standard input. With both --domain and --older, pages have to match both.
 
   scrapy urlcanon seen list seen.db --domain shop.example
   scrapy urlcanon seen prune seen.db --older 30d
@@ -130,9 +130,10 @@ def _urls(files: Iterable[str]) -> Iterator[str]:
                 if name == "-"
                 else Path(name).open(encoding="utf-8-sig") as file
             ):
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        yield _url(line.strip(), f"{name}:{number}")
+                for number, line in enumerate(map(str.strip, file), 1):
+                    # A feed of JSON is a list with an item in each line.
+                    if line and line not in {"[", "]"}:
+                        yield _url(line, f"{name}:{number}")
         except UnicodeDecodeError as error:
             raise UsageError(f"{name}: expected text in UTF-8", print_help=False) from error
         except OSError as error:
@@ -144,7 +145,7 @@ def _url(line: str, place: str) -> str:
     url = line
     if line.startswith("{"):
         try:
-            url = json.loads(line)["url"]
+            url = json.loads(line.removesuffix(","))["url"]
         except (KeyError, RecursionError, ValueError):
             url = ""
     # Half of a pair of surrogates is no text that anything can store.

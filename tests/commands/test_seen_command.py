@@ -1,0 +1,25 @@
+"""What ``scrapy urlcanon seen`` imports."""
+
+import pytest
+from command_line import urlcanon
+from scrapy.exporters import JsonItemExporter, JsonLinesItemExporter
+
+URLS = ["http://a.example/", "http://a.example/?q=[,]", "http://a.example/\u00e9,"]
+
+
+@pytest.mark.parametrize("exporter", [JsonItemExporter, JsonLinesItemExporter])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_feed_of_scrapy_is_imported(exporter, count, tmp_path):
+    """As ``-O items.json`` and ``-O items.jsonl`` write it."""
+    with (tmp_path / "feed").open("wb") as file:
+        # As the setting FEED_EXPORT_INDENT has it, unless it is changed.
+        feed = exporter(file, indent=0)
+        feed.start_exporting()
+        for url in URLS[:count]:
+            feed.export_item({"name": "a", "url": url})
+        feed.finish_exporting()
+    done = urlcanon("seen", "import", "seen.db", "feed", cwd=tmp_path)
+    assert done.stdout.startswith(f"Imported {count} URL"), done.stderr
+    if count:
+        listed = urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout.splitlines()
+        assert sorted(line.split(" ", 2)[2] for line in listed) == sorted(URLS[:count])
