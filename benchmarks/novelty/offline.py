@@ -174,7 +174,8 @@ class Crawling:
         on_its_way: set[bytes] = set()
         taken = 0
         for url in links:
-            linked = Request(url, meta={"depth": request.meta["depth"] + 1})
+            headers, meta = {"Referer": request.url}, {"depth": request.meta["depth"] + 1}
+            linked = Request(url, headers=headers, meta=meta)
             page = self._fingerprint(linked)
             if left and page in self._seen and page not in on_its_way:
                 left -= 1

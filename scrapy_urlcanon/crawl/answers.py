@@ -14,6 +14,7 @@ from w3lib.url import safe_url_string
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+_GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 CUT_SHORT: Final = "dataloss"
 """The flag of a response that lacks its end, which Scrapy passes on if told to
@@ -34,6 +35,11 @@ def is_success(response: Response) -> bool:
 def is_error(response: Response) -> bool:
     """Tell whether the server says that there is nothing, or that it failed."""
     return response.status >= HTTPStatus.BAD_REQUEST
+
+
+def is_gone(response: Response) -> bool:
+    """Tell whether the server says that there is nothing."""
+    return response.status in _GONE
 
 
 def is_refusal(response: Response | None) -> bool:

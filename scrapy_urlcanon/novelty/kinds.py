@@ -33,6 +33,11 @@ _SOME: Final = 20
 """Of fewer fetches nothing is said."""
 _MUCH: Final = 0.2
 """A kind brings much where so many of its fetches do."""
+_FIRST: Final = 3
+"""So many pages of a kind at most have news because they are the first of it, as the first form to
+log in, and they are among its first quarter."""
+_MAX_FOUND: Final = 10_000
+"""Of so many pages it is known where they were found."""
 
 
 _Place: TypeAlias = "tuple[str, str]"
@@ -71,7 +76,11 @@ class Tally:
     new: int = 0
     with_news: int = 0
     led: int = 0
-    """How many pages with news were found on one of it."""
+    """How many pages with news were found on one of it, or on what was found there, and so on."""
+    shown: int = 0
+    """How many of its pages the server did show: another one may have something all the same."""
+    until: int = 0
+    """How many of it were fetched when it last brought something, or led to it."""
     texts: tuple[str, ...] = ()
     """What all of its URLs have in each segment of the path; empty where they differ."""
     url: str = ""
@@ -85,6 +94,29 @@ class Tally:
         """
         return self.fetches >= _SOME and self.with_news + self.led <= self.fetches // 50
 
+    @property
+    def may_end(self) -> bool:
+        """Whether a rule that ends it would end nothing that is wanted, as far as can be told.
+
+        A trap may bring something on one of fifty pages, or have done so until the server refused.
+        """
+        return (
+            self.is_trap
+            and self.with_news + self.led <= _FIRST
+            and self.until <= self.fetches // 4
+            and self.shown > self.fetches // 2
+        )
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a rule against another kind is to leave it alone."""
+        much = self.fetches >= _SOME or self.with_news + self.led > self.fetches * _MUCH
+        return much and not self.may_end
+
+    def came(self) -> None:
+        """Note that the last one of it brought something, or led to it."""
+        self.until = self.fetches
+
 
 @frozen
 class Trap:
@@ -95,7 +127,7 @@ class Trap:
     new: int
     setting: str
     """A line of configuration that would end it; empty where none would, or where it would end what
-    brings much."""
+    brings something."""
 
 
 def kind_of(url: str) -> Kind:
@@ -132,11 +164,23 @@ class Kinds:
 
     def __init__(self) -> None:
         self.tallies: dict[Kind, Tally] = {}
+        # Where pages without news were found that have not led to any yet.
+        self._found_on: dict[str, str] = {}
 
-    def note(self, url: str, new: int, *, has_news: bool) -> None:
+    def note(
+        self,
+        url: str,
+        new: int,
+        *,
+        has_news: bool,
+        is_shown: bool = True,
+        found_on: str = "",
+    ) -> None:
         """Note what came of *url*.
 
         :param url: as it is canonical: that is what rules are held against.
+        :param is_shown: the server showed what is there, or said that nothing is.
+        :param found_on: the page that links it, as it is canonical; empty where it is not known.
         """
         kind, segments = _kind_and_segments(url)
         tally = self.tallies.get(kind)
@@ -151,12 +195,31 @@ class Kinds:
         tally.fetches += 1
         tally.new += new
         tally.with_news += has_news
+        tally.shown += is_shown
+        if has_news:
+            tally.came()
+            self._led(found_on)
+        elif found_on:
+            self._found_on[url] = found_on
+            if len(self._found_on) > _MAX_FOUND:
+                del self._found_on[next(iter(self._found_on))]
 
-    def led(self, url: str) -> None:
-        """Note that a page with news was found on that of *url*."""
-        tally = self.tallies.get(kind_of(url))
-        if tally:
-            tally.led += 1
+    def _led(self, url: str) -> None:
+        """Note that a page with news was found on that of *url*.
+
+        A list of years leads to what the lists of its days name. But of a chain, as that of the
+        days of a calendar, all together have led there once: it may be without end.
+        """
+        kinds = set()
+        while url:
+            kind = kind_of(url)
+            tally = self.tallies.get(kind)
+            if tally and kind not in kinds:
+                tally.led += 1
+                tally.came()
+            kinds.add(kind)
+            # What lies above it has led to all that is found by way of this page.
+            url = self._found_on.pop(url, "")
 
     def traps(self, least_fetches: int = _SOME) -> Iterator[Trap]:
         """Yield the kinds that brought next to nothing, those with the most fetches first."""
@@ -172,7 +235,7 @@ class Kinds:
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
             path = _with_texts(kind.path, tally.texts)
             setting = ""
-            if not others.bring_much(kind, path):
+            if tally.may_end and not others.are_ended_with(kind, path):
                 setting = _setting(kind, path, tally.url, kept[kind.place])
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
@@ -184,25 +247,27 @@ class _Others:
         self._kinds: list[Kind] = []
         # Of a listing a few parts may be all there are, and bring nothing but their links.
         self._names: dict[_Place, set[str]] = {}
-        # Those that bring much, by their parameters.
-        self._much: dict[tuple[str, ...], list[Kind]] = {}
+        # Those that are to be left alone, by their parameters.
+        self._kept: dict[tuple[str, ...], list[Kind]] = {}
+        self._places: set[_Place] = set()
         for kind, tally in tallies.items():
-            if tally.is_trap:
+            if tally.may_end:
                 continue
             self._kinds.append(kind)
             self._names.setdefault(kind.place, set()).update(kind.names)
             if tally.with_news > tally.fetches * _MUCH:
-                self._much.setdefault(kind.names, []).append(kind)
-        self._places = {kind.place for kinds in self._much.values() for kind in kinds}
+                self._places.add(kind.place)
+            if tally.is_kept:
+                self._kept.setdefault(kind.names, []).append(kind)
 
-    def bring_much(self, trap: Kind, path: str) -> bool:
-        """Tell whether what ends a *trap* would end one that brings much.
+    def are_ended_with(self, trap: Kind, path: str) -> bool:
+        """Tell whether what ends a *trap* would end one that brings something.
 
         :param path: that of the trap, with the texts that all of its URLs have.
         """
         return any(
             _is_of(kind.host, trap.host) and _fits(path, kind.path)
-            for kind in self._much.get(trap.names, ())
+            for kind in self._kept.get(trap.names, ())
         )
 
     def kept_at(self, place: _Place) -> set[str] | None:

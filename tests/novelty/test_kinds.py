@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from counting import counting
 from hypothesis import given
@@ -153,3 +155,66 @@ def test_kinds_are_bounded():
     for number in range(12_000):
         kinds.note(f"http://a.example/?n{number}", 0, has_news=False)
     assert len(kinds.tallies) <= 5_001
+
+
+def test_no_line_ends_what_brings_something_now_and_then():
+    """One profile of 60 has a text: they are a trap, but a rule would lose these texts."""
+    kinds = Kinds()
+    for number in range(600):
+        kinds.note(f"http://a.example/member/{number}", 0, has_news=number % 60 == 59)
+        kinds.note(f"http://a.example/day/{number}", 0, has_news=number < 3)
+        # Until the server had the user log in.
+        kinds.note(f"http://a.example/song/{number}", 0, has_news=number < 9)
+    assert [(trap.kind, trap.setting) for trap in kinds.traps()] == [
+        ("a.example/day/{1:digits}", '"a.example": {"skip": ["/day/{p1:digits}"]},'),
+        ("a.example/member/{1:digits}", ""),
+        ("a.example/song/{1:digits}", ""),
+    ]
+
+
+@pytest.mark.parametrize(("is_shown", "has_line"), [(True, True), (False, False)])
+def test_no_line_ends_what_the_server_did_not_show(is_shown, has_line):
+    """Its pages may have anything on another day."""
+    kinds = Kinds()
+    for number in range(60):
+        url = f"http://a.example/song/{number}"
+        kinds.note(url, 0, has_news=False, is_shown=is_shown or number % 3 == 0)
+    (found,) = kinds.traps()
+    assert bool(found.setting) is has_line
+
+
+def test_lists_of_lists_lead_to_what_the_last_ones_name():
+    """Nothing is found on a year itself, and without the years there would be no days."""
+    kinds = Kinds()
+    site = "http://a.example"
+    for number in range(30):
+        year, day = f"{site}/year/{number}", f"{site}/year/{number}/day"
+        kinds.note(year, 0, has_news=False, found_on=f"{site}/")
+        kinds.note(day, 0, has_news=False, found_on=year)
+        kinds.note(f"{site}/post/{number}", 9, has_news=True, found_on=day)
+    assert not list(kinds.traps())
+
+
+def test_chain_without_end_that_leads_somewhere_is_a_trap():
+    """All of its pages together have led there once."""
+    kinds = Kinds()
+    urls = [f"http://a.example/day/{number}" for number in range(300)]
+    for before, url in pairwise(urls):
+        kinds.note(url, 0, has_news=False, found_on=before)
+    kinds.note("http://a.example/post/1", 9, has_news=True, found_on=url)
+    (found,) = kinds.traps()
+    assert (found.fetches, found.setting) == (299, "")
+
+
+@pytest.mark.parametrize("other", ["/list/{}/", "/news/{}/"])
+def test_no_line_ends_what_leads_or_brings_a_little(other):
+    """Lists bring nothing themselves, and of 60 articles of a section six may be new."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 0, has_news=False)
+        url, is_list = f"http://a.example{other.format(number)}", "list" in other
+        kinds.note(url, 0, has_news=not is_list and number % 10 == 0)
+        if is_list:
+            kinds.note(f"http://a.example/{number}", 9, has_news=True, found_on=url)
+    (found,) = kinds.traps()
+    assert (found.kind, found.setting) == ("a.example/{0}/{1}/", "")

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 from attrs import define, field
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.crawl.answers import is_error, is_refusal, location_of
+from scrapy_urlcanon.crawl.answers import is_error, is_gone, is_refusal, location_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
@@ -107,6 +107,8 @@ class Outcome:
     came: float = 0.0
     """What it is worth, from 0 to 1."""
     has_news: bool = False
+    says_nothing: bool = False
+    """Whether the server did not show what is there, which says nothing of it."""
 
     @property
     def is_drawn(self) -> bool:
@@ -252,7 +254,8 @@ class Order:
             has_news = self._has_news(response, news)
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
-            self._came(page, came, has_news=has_news)
+            says_nothing = has_failed and not is_gone(response)
+            self._came(page, came, has_news=has_news, says_nothing=says_nothing)
 
     def output_of(self, response: Response) -> Output | None:
         """Return what is to be told of the output for *response*."""
@@ -286,7 +289,9 @@ class Order:
         if page and page.output:
             page.output.end()
 
-    def _came(self, page: Fetched, came: float, *, has_news: bool) -> None:
+    def _came(
+        self, page: Fetched, came: float, *, has_news: bool, says_nothing: bool = False
+    ) -> None:
         """Learn what *page* is worth."""
         self._learn([page.taken, *page.hops], came / page.cost)
         self._all_new += (float(page.news.share > 0.9) - self._all_new) / 100  # noqa: PLR2004
@@ -294,7 +299,7 @@ class Order:
         if turns := self._turns.get(taken.slot):
             turns.came(taken.turn, came)
         first = page.hops[0] if page.hops else taken
-        self._on_outcome(Outcome(taken, first, page.news, came, has_news))
+        self._on_outcome(Outcome(taken, first, page.news, came, has_news, says_nothing))
 
     def _lead(self, page: Fetched) -> float:
         """Return what *page* leads to, from 0 to 1, by what is expected now.

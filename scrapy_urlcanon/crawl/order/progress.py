@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -291,14 +292,16 @@ class OrderedCrawl:
         self._deciles.add(taken.expected, outcome.came)
         url = self._canonical(taken.url)
         # Files that differ are no trap, though their order is the last.
-        brought = has_news or news.is_unread
-        self._kinds.note(url, news.new, has_news=brought)
+        note = partial(
+            self._kinds.note,
+            new=news.new,
+            has_news=has_news or news.is_unread,
+            is_shown=not outcome.says_nothing,
+        )
+        note(url, found_on=self._canonical(taken.linked_by) if taken.linked_by else "")
         if first is not taken:
             # A rule that ends what redirects to it ends this page too.
-            url = self._canonical(first.url)
-            self._kinds.note(url, news.new, has_news=brought)
-        if has_news and taken.linked_by:
-            self._kinds.led(self._canonical(taken.linked_by))
+            note(self._canonical(first.url))
         if self._ending:
             self._ending.note(
                 first.slot, first.priority, has_news=has_news, is_drawn=outcome.is_drawn

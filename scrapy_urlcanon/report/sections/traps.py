@@ -27,7 +27,7 @@ class TrapRow:
     words: int
     """Of news."""
     setting: str
-    """A line for ``URLCANON_RULES`` that would end it; empty where that would end more."""
+    """A line for ``URLCANON_RULES`` that would end it; empty where that might end more."""
 
 
 class Traps(Section):

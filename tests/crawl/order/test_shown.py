@@ -92,7 +92,8 @@ async def test_trap_that_looks_as_articles_do_has_no_line(crawl, caplog, tmp_pat
     assert (trap.kind, trap.setting) == ("site.example/{0}/{1}/", "")
     (said,) = [each.getMessage() for each in caplog.records if trap.kind in each.getMessage()]
     assert said.endswith("They come last from now on.")
-    assert "No rule: URLs that bring much look the same." in (tmp_path / "report.html").read_text()
+    html = (tmp_path / "report.html").read_text()
+    assert "No rule: it might end pages that bring something." in html
     shown = urlcanon("traps", "report.json", cwd=tmp_path)
     assert shown.stdout.splitlines() == [f"{trap.fetches:10,}  {trap.kind}"]
 

@@ -265,3 +265,37 @@ async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, lea
     result = await crawl(respond, settings, spider=ItemSpider)
     assert ("brought next to nothing new" in caplog.text) is not leads
     assert ("novelty/trap/site.example/list/{1:digits}" in result.figures) is not leads
+
+
+@deferred_f_from_coro_f
+async def test_lists_of_the_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog):
+    """Without the 25 years there would be no months, and no item."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        if kind == "item":
+            return page(f"<h1>{words(request.target, 5)}</h1>")
+        below = {"": "year", "year": "month", "month": "item"}[kind]
+        numbers = range(25) if kind == "" else (2 * int(number), 2 * int(number) + 1)
+        return page("".join(f"<a href=/{below}/{each}>x</a>" for each in numbers))
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_BY": "items"}
+    result = await crawl(respond, settings, spider=ItemSpider)
+    assert len(result.hits) == 1 + 25 + 50 + 100
+    assert "brought next to nothing new" not in caplog.text
+    assert not [key for key in result.figures if key.startswith("novelty/trap/")]
+
+
+@pytest.mark.parametrize(("status", "has_line"), [(404, True), (403, False), (500, False)])
+@deferred_f_from_coro_f
+async def test_no_line_ends_what_a_server_did_not_show(crawl, caplog, status, has_line):
+    """Songs that a server failed to show, or did not want to, are there on another day."""
+
+    def respond(request):
+        if request.path != "/":
+            return page("", status=status)
+        return page("".join(f"<a href=/song/{number}>x</a>" for number in range(110)))
+
+    await crawl(respond, {"URLCANON_ORDER": "novelty", "RETRY_ENABLED": False})
+    (said,) = [each.getMessage() for each in caplog.records if "like site" in each.getMessage()]
+    assert ("/song/{p1:digits}" in said) is has_line
