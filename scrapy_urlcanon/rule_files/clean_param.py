@@ -154,12 +154,10 @@ def read_clean_param(robots: bytes) -> CleanParam:
 def _lines(robots: bytes) -> Iterator[str]:
     for mark, encoding in _ENCODINGS:
         if robots.startswith(mark):
-            text = robots[len(mark) :].decode(
-                encoding, "surrogateescape" if encoding == "utf-8" else "replace"
-            )
+            text = robots[len(mark) :].decode(encoding, "replace")
             break
     else:
-        text = robots.decode("utf-8", "surrogateescape")
+        text = robots.decode("utf-8", "replace")
     # Line ends are CR, LF or both (RFC 9309, section 2.2); str.splitlines() knows others.
     yield from re.split(r"\r\n|\r|\n", text)
 
@@ -184,12 +182,13 @@ def _parse(value: str) -> tuple[list[str], str]:
     names = [name for name in fields[0].split("&") if name]
     if not names:
         raise ValueError("expected names of parameters")
-    return [unquote_plus(name, errors="surrogateescape") for name in names], path
+    return [unquote_plus(name) for name in names], path
 
 
 def _refusal(name: str) -> str | None:
     """Say why the parameter *name* is not taken, or None."""
-    if any("\ud800" <= character <= "\udfff" or character == "\ufffd" for character in name):
+    # In the place of what could not be decoded.
+    if "\ufffd" in name:
         return "it is not in UTF-8"
     if not is_writable(name):
         return NOT_WRITABLE
@@ -201,5 +200,4 @@ def _refusal(name: str) -> str | None:
 
 
 def _shortened(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode()
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

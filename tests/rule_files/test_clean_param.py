@@ -125,6 +125,26 @@ def test_an_invalid_rule_is_a_problem(value, reason):
     assert reason in problem.reason
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_name_that_is_not_whole_is_a_problem_in_any_encoding(encoding):
+    """Half a character in a file with a byte order mark; the rest of the line is taken."""
+    half = "Clean-param: a\ud800&sid".encode(encoding, "surrogatepass")
+    declared = read_clean_param(half)
+    assert [rule.params for rule in declared.rules] == [("sid",)]
+    assert [problem.reason for problem in declared.problems] == ["it is not in UTF-8"]
+
+
+def test_problem_is_said_in_a_line_that_can_be_read():
+    """Strangers write robots.txt: long values are shortened, escape sequences shown."""
+    declared = read_clean_param(b"\nClean-param: a\x1b[2J=1\nClean-param: " + b"&" * 80)
+    assert [*map(str, declared.problems)] == [
+        "line 2: a%1B[2J=1: expected a name without a value",
+        f"line 3: {'&' * 80}: expected names of parameters",
+    ]
+    (problem,) = read_clean_param(b"Clean-param: " + b"&" * 81).problems
+    assert problem.text == "&" * 77 + "..."
+
+
 def test_a_rule_has_at_most_500_characters():
     """One of 500 is taken, a longer one is a problem, however long."""
     assert _rules(b"Clean-param: " + b"a" * 500) == [(("a" * 500,), "/")]
