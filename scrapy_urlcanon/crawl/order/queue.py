@@ -138,7 +138,6 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         self._crawl = crawl
         crawl.has_queue = True
         self._room = Room()
-        self._directory = Path(key) if key else None
         self._disk = DiskStore(Path(key), crawler.spider) if key else None
         self._store: Store = self._disk or MemoryStore()
         # The names of the slots, sorted: in this order it is their turn.
@@ -213,22 +212,21 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
     def close(self) -> Any:
         """Write down what waits; return what the scheduler stores, to give it back next time."""
         self._slots.clear()
-        if self._disk is None or self._directory is None:
+        if self._disk is None:
             return super().close()
         self._disk.close()
         queues = cast("dict[str, SiteQueue]", self.pqueues)
         waiting = {slot: queue.state() for slot, queue in queues.items()}
         self.pqueues.clear()
-        return index.write(self._directory, waiting)
+        return index.write(self._disk.directory, waiting)
 
     def _restore(self, stored: list[Any]) -> None:
         """Have wait what waited when the last run ended.
 
         :raises ValueError: if what it wrote down is not whole.
         """
-        assert self._directory is not None  # noqa: S101 - only a stored queue has a state
-        assert self._disk is not None  # noqa: S101
-        for slot, state in index.read(self._directory, stored).items():
+        assert self._disk is not None  # noqa: S101 - only a stored queue has a state
+        for slot, state in index.read(self._disk.directory, stored).items():
             queue = SiteQueue(self._crawl, self._store, self._room, slot)
             for number in queue.restore(state):
                 self._disk.restore(number)

@@ -67,7 +67,7 @@ class DiskStore:
     """
 
     def __init__(self, directory: Path, spider: Spider | None) -> None:
-        self._directory = directory
+        self.directory = directory
         self._spider = spider
         directory.mkdir(parents=True, exist_ok=True)
         found = [int(path.suffix[1:]) for path in segments_in(directory)]
@@ -169,7 +169,7 @@ class DiskStore:
         return self._reader[1]
 
     def _path(self, segment: int) -> Path:
-        return self._directory / f"urlcanon.{segment}"
+        return self.directory / f"urlcanon.{segment}"
 
 
 def segments_in(directory: Path) -> list[Path]:
