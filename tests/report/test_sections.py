@@ -134,7 +134,7 @@ def test_line_that_ends_a_trap_can_be_pasted_whatever_its_parameters_are_called(
     """It has a place where a URL has a secret, and no value."""
     kinds = Kinds()
     for number in range(30):
-        kinds.note(f"http://a.example/c?sid={number}", 10, 0, has_news=False)
+        kinds.note(f"http://a.example/c?sid={number}", 0, has_news=False)
     traps = Traps(Canonicalizer())
     traps.note_news(News((), (), tuple(kinds.traps()), {}))
     (row,) = traps.rows()
