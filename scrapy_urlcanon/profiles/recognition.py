@@ -38,9 +38,6 @@ class Recognised:
     signs: tuple[str, ...]
     """What it was told by."""
 
-    def __str__(self) -> str:
-        return self.profile.with_version(self.version)
-
 
 def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised, ...]:
     """Return which of *profiles* made *page*: none, one, or one and what that runs on.

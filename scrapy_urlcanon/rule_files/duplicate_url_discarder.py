@@ -69,12 +69,6 @@ class UrlRule:
         """Whether it is for the URLs that no rule with a host matches."""
         return not self.include
 
-    def __str__(self) -> str:
-        patterns = ", ".join(pattern.text for pattern in self.include) or "everywhere"
-        if self.exclude:
-            patterns += f" but {', '.join(self.exclude)}"
-        return f"{self.processor} {list(self.args)!r} for {patterns}"
-
 
 def is_format(document: object) -> TypeGuard[list[dict[str, Any]]]:
     """Tell whether *document*, parsed JSON, is meant as a list of such rules."""
