@@ -251,3 +251,30 @@ async def test_page_that_redirects_to_what_answers_with_an_error_is_asked_for_on
     rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     result = await crawl(site(pages), rules, spider=Handling)
     assert "/a?sid=3" in result.hits
+
+
+@deferred_f_from_coro_f
+async def test_redirect_to_what_another_callback_had_leads_elsewhere_once(crawl):
+    """What it leads to is fetched for this callback, and that is no second URL that led there."""
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/":
+                yield Request(f"{SITE}/other?sid=1", self.parse_other)
+            else:
+                yield from super().parse(response)
+
+        def parse_other(self, response):
+            yield from response.follow_all(["/a?sid=2", "/a?sid=1", "/a"])
+
+    pages = {
+        "/": links("/other"),
+        "/other?sid=1": page("Another page"),
+        "/other": page("Another page"),
+        "/a?sid=2": redirect("/other"),
+        "/a?sid=1": page(""),
+        "/a": page("It is here."),
+    }
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    result = await crawl(site(pages), rules, spider=Two)
+    assert result.hits[-3:] == ["/other", "/a?sid=1", "/a"]

@@ -299,11 +299,14 @@ class PageRequests:
         page = self._fingerprints.page(request)
         if page is None:
             return
-        variant = original_of(request)
+        variant, fate = original_of(request), None
         # What took the place of another URL would not make the very same one a duplicate.
         if variant is not request or not drop.asks_the_same or self._settings.changes_urls:
-            self.offer(variant, page)
+            fate = self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
+        if variant is request and fate is Fate.FETCHED:
+            # It says itself what was redirected to it: once more would be another URL that led.
+            return
         sources = self.redirected_to(request).items()
         self._lives.redirected(
             page, callback, {source: is_same and drop.is_exact for source, is_same in sources}
@@ -343,11 +346,8 @@ class PageRequests:
 
     def of_audit(self, request: Request) -> bytes | None:
         """Return the fingerprint of *request* if it is an audit; its response may be delivered."""
-        return (
-            self._fingerprints.fingerprint(request)
-            if mark_of(request, AUDIT)
-            else self._audits.get(request)
-        )
+        is_audit = mark_of(request, AUDIT)
+        return self._fingerprints.fingerprint(request) if is_audit else self._audits.get(request)
 
     def got_no_success(self, request: Request) -> bool:
         """Tell whether *request* brought an error, half, another page, or is to be made again."""
