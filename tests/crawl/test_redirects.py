@@ -6,7 +6,7 @@ import pytest
 from loopback import page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.origins import land, sources_of
 
@@ -278,3 +278,25 @@ async def test_redirect_to_what_another_callback_had_leads_elsewhere_once(crawl)
     rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     result = await crawl(site(pages), rules, spider=Two)
     assert result.hits[-3:] == ["/other", "/a?sid=1", "/a"]
+
+
+@deferred_f_from_coro_f
+async def test_url_that_is_linked_again_while_what_it_leads_to_is_on_its_way(crawl):
+    """It is no second URL of the page that leads there: one that has the page is fetched."""
+
+    class InOrder(FollowSpider):
+        def parse(self, response):
+            for each in super().parse(response):
+                is_first = response.url == f"{SITE}/" and isinstance(each, Request)
+                yield each.replace(priority=-len(each.url)) if is_first else each
+
+    pages = {
+        "/": links("/a", "/bb", "/other"),
+        "/a": redirect("/other"),
+        "/bb": links("/a", "/a?sid=1"),
+        "/other": page("Another page"),
+        "/a?sid=1": page("It is here."),
+    }
+    settings = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}, "URLCANON_REWRITE": True}
+    result = await crawl(site(pages), {**settings, **ONE_BY_ONE}, spider=InOrder)
+    assert result.hits == ["/", "/a", "/bb", "/other", "/a?sid=1"]

@@ -307,10 +307,10 @@ class PageRequests:
         if variant is request and fate is Fate.FETCHED:
             # It says itself what was redirected to it: once more would be another URL that led.
             return
-        sources = self.redirected_to(request).items()
-        self._lives.redirected(
-            page, callback, {source: is_same and drop.is_exact for source, is_same in sources}
-        )
+        redirected = self.redirected_to(request).items()
+        sources = {source: is_same and drop.is_exact for source, is_same in redirected}
+        self._note_what_led(request, sources_of(request), sources, callback)
+        self._lives.redirected(page, callback, sources)
 
     def offer(self, variant: Request, page: bytes | None = None) -> None:
         """Have *variant* wait for its page, or fetched if that is missed."""
