@@ -111,6 +111,7 @@ bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 
 bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in bytes
 	$(BIN)/python -W ignore -m benchmarks.bookkeeping
+	$(BIN)/python -W ignore -m benchmarks.resume
 
 bench-seen-sets: $(INSTALLED)  ## ten million URLs in each seen-set, the one on disk killed 20 times
 	$(BIN)/python -W ignore -m benchmarks.seen_sets
