@@ -14,32 +14,34 @@ _BETWEEN = re.compile(r"[/&;?=]+")
 _PLACE: Final = b"\0"
 
 
-def without_echoes(url: str, text: bytes, lines: Lines) -> Lines:
-    """Return *lines* with what they repeat of *url* made one sign in what is masked of them.
+def without_echoes(url: str, text: bytes, lines: Lines) -> tuple[Lines, Lines]:
+    r"""Return *lines* with what they repeat of *url* made one sign, and those that have any of it.
 
-    So a line that says the same of another URL is told apart by its echo alone, as one that says
-    the same with another number is.
+    So a line that says the same of another URL is no other one. The latter are as they stand there:
+    elsewhere, where they repeat nothing, they are old too.
 
     >>> from scrapy_urlcanon.pages.signature import lines_of
-    >>> pages = [(f"http://a.example/find?q={word}", f"nothing found for {word}".encode())
+    >>> pages = [(f"http://a.example/find?q={word}", f"nothing found for {word}\nhelp".encode())
     ...     for word in ("apple", "pear")]
-    >>> one, other = (without_echoes(url, text, lines_of(text))[0] for url, text in pages)
-    >>> one.masked == other.masked, one.exact == other.exact
-    (True, False)
+    >>> one, other = (without_echoes(url, text, lines_of(text)) for url, text in pages)
+    >>> one[0] == other[0], one[1] == other[1], len(one[1])
+    (True, False, 1)
 
     :param text: what stands in the first of *lines*, in lower case.
     """
     without = text_without_echoes(url, text)
     if without == text:
-        return lines
-    shapes, exact, words = lines.columns
-    masked = [*shapes]
+        return lines, Lines()
+    masked, exact, words = ([*column] for column in lines.columns)
+    repeating: list[int] = []
     for number, (line, bare) in enumerate(
         zip(text.split(b"\n"), without.split(b"\n"), strict=True)
     ):
         if line != bare:
-            masked[number] = lines_of_lower(bare)[0].masked
-    return Lines(masked, exact, words)
+            masked[number], exact[number], _ = lines_of_lower(bare)[0]
+            repeating.append(number)
+    as_they_stand = Lines(*([column[n] for n in repeating] for column in lines.columns))
+    return Lines(masked, exact, words), as_they_stand
 
 
 def text_without_echoes(url: str, text: bytes) -> bytes:

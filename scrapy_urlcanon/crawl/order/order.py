@@ -364,7 +364,10 @@ class Order:
     def _read(self, response: Response) -> News:
         page = page_of(response)
         if page.is_text or not response.body:
-            return self._lines.news(without_echoes(response.url, page.lower, page.lines))
+            lines, repeating = without_echoes(response.url, page.lower, page.lines)
+            news = self._lines.news(lines)
+            self._lines.news(repeating)
+            return news
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
 
