@@ -35,7 +35,7 @@ PROGRAMS = {program.name: program for module in _MODULES for program in module.P
 
 _NOT_PACKAGED = "in no current release of Debian, and not on Python's registry"
 ABSENT = {
-    "phpBB, vBulletin, XenForo, Flarum": _NOT_PACKAGED,
+    "vBulletin, XenForo, Flarum": _NOT_PACKAGED,
     "Drupal, Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
     "Magento, WooCommerce, PrestaShop, Shopify, osCommerce": _NOT_PACKAGED,
     "Bugzilla, Mailman 2": _NOT_PACKAGED,

@@ -1,4 +1,4 @@
-"""Forums: SMF, MyBB, PunBB and NodeBB, from the repositories of their own releases."""
+"""Forums: SMF, MyBB, PunBB, NodeBB and phpBB, from the repositories of their own releases."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _SMF = CACHE / "sources/smf"
 _MYBB = CACHE / "sources/mybb"
 _PUNBB = CACHE / "sources/punbb"
 _NODEBB = CACHE / "sources/nodebb"
+_PHPBB = CACHE / "sources/phpbb"
 _FORUMS = 4
 _TOPICS = 60
 _POSTS = (1, 2, 4, 9, 17, 33)
@@ -173,6 +174,36 @@ def _fill_tables_of_punbb(connection: sqlite3.Connection, data: Mapping[str, Any
     )
 
 
+def _fill_phpbb(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_PHPBB, root)
+    # The file is YAML, of which JSON is a part.
+    answers = {
+        "admin": {"name": "keeper", "password": "a-long-Password-1", "email": "keeper@example.org"},
+        "board": {"lang": "en", "name": "Example", "description": "A board"},
+        "database": {
+            "dbms": "sqlite3",
+            "dbhost": str(place.folder / "forum.sqlite"),
+            **dict.fromkeys(("dbport", "dbuser", "dbpasswd", "dbname")),
+            "table_prefix": "phpbb_",
+        },
+        "email": {"enabled": False},
+        "server": {
+            "cookie_secure": False,
+            "server_protocol": "http://",
+            "force_server_vars": False,
+            "server_name": "127.0.0.1",
+            "server_port": place.port,
+            "script_path": "/",
+        },
+        "extensions": [],
+    }
+    file = place.write("install.yml", json.dumps({"installer": answers}))
+    place.run("php", root / "install/phpbbcli.php", "install", file)
+    shutil.rmtree(root / "install")
+    _fill(place, "phpbb.php", 94, {})
+
+
 def _fill(place: Place, script: str, seed: int, env: Mapping[str, str]) -> None:
     texts = place.write("content.json", json.dumps(content(seed)))
     place.run(
@@ -187,7 +218,7 @@ def _serve_smf(place: Place) -> None:
     servers.php(place, place.folder / "www", env=servers.php_with_database(place))
 
 
-def _serve_mybb(place: Place) -> None:
+def _serve(place: Place) -> None:
     servers.php(place, place.folder / "www")
 
 
@@ -243,7 +274,7 @@ PROGRAMS = (
         path="/index.php",
     ),
     Program(
-        *("mybb", "MyBB", "forum", _fill_mybb, _serve_mybb, ("php", str(_MYBB))),
+        *("mybb", "MyBB", "forum", _fill_mybb, _serve, ("php", str(_MYBB))),
         "php-cli php-sqlite3 php-mbstring php-xml",
         source="https://github.com/mybb/mybb at mybb_1837",
         path="/index.php",
@@ -259,5 +290,12 @@ PROGRAMS = (
         ("node", "redis-server", str(_NODEBB / "node_modules")),
         "redis-server nodejs npm",
         source="https://github.com/NodeBB/NodeBB at v4.15.1, after npm install",
+    ),
+    Program(
+        *("phpbb", "phpBB", "forum", _fill_phpbb, _serve),
+        ("php", str(_PHPBB / "vendor")),
+        "php-cli php-sqlite3 php-mbstring php-xml",
+        source="https://github.com/phpbb/phpbb at release-3.3.15, its phpBB after composer install",
+        path="/index.php",
     ),
 )

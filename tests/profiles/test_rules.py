@@ -3,8 +3,9 @@
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.profiles.catalogue import profile
-from scrapy_urlcanon.profiles.installation import Installation
+from scrapy_urlcanon.profiles.installation import Installation, templates_at
 
 _OF_A_SHOP = "?product_id=7&route=product%2F"
 
@@ -48,6 +49,10 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         ("oscommerce", "product_info.php?cPath=1&products_id=7", "product_info.php?products_id=7"),
         ("oscommerce", "product_info.php?products_id=7&sort=2a", "product_info.php?products_id=7"),
         ("oscommerce", "index.php?cPath=1&sort=2a", "index.php?cPath=1&sort=2a"),
+        ("phpbb", "viewtopic.php?sid=0ab&t=7&start=10", "viewtopic.php?start=10&t=7"),
+        ("phpbb", "ucp.php?mode=login&redirect=viewtopic.php%3Ft%3D7", "ucp.php?mode=login"),
+        ("phpbb", "ucp.php?mode=terms&redirect=a", "ucp.php?mode=terms&redirect=a"),
+        ("phpbb", "viewtopic.php?f=2&t=7&view=print", "viewtopic.php?f=2&t=7&view=print"),
         ("mantis", "view.php?id=7&nbn=2", "view.php?id=7"),
         ("mantis", "login_page.php?return=%2Fview.php%3Fid%3D7", "login_page.php"),
         ("mantis", "login_anon.php?return=%2Fa", "login_anon.php?return=%2Fa"),
@@ -61,6 +66,28 @@ def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url,
     assert canonicalizer.canonicalize(f"http://a.example/b/{url}") == (
         f"http://a.example/b/{canonical}"
     )
+
+
+@pytest.mark.parametrize(
+    ("program", "link", "pages"),
+    [
+        ("phpbb", "viewtopic.php?p=12", ["viewtopic.php?t=7", "viewtopic.php?start=10&t=7"]),
+        ("phpbb", "viewtopic.php?f=2&p=12&t=7", ["viewtopic.php?f=2&p=13&t=7"]),
+    ],
+)
+def test_certain_parts_stand_on_pages_that_a_crawl_of_the_program_proved(program, link, pages):
+    """A list that shows a part among those of other pages is none of them."""
+    (part,) = profile(program).parts
+    assert part.is_certain
+    links, shown = (templates_at("/b/", each) for each in (part.links, part.pages))
+    assert [found["part"] for found in _matched(links, link)] == ["12"]
+    assert all(_matched(shown, page) for page in pages)
+    assert not _matched(shown, "viewforum.php?f=2")
+
+
+def _matched(templates, url):
+    matches = [template.match(split(f"http://a.example/b/{url}")) for template in templates]
+    return [match.found for match in matches if match and not match.others]
 
 
 def test_rule_for_a_session_leaves_what_stands_behind_it():
