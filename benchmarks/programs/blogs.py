@@ -57,14 +57,14 @@ def _fill_wordpress(place: Place) -> None:
     place.run("mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-e", query)
     place.write("www/wp-config.php", _SETTINGS.format(socket=socket))
     place.write("router.php", _ROUTER)
-    content = place.write("content.json", json.dumps(_posts()))
+    content = place.write("content.json", json.dumps(content(41)))
     script = Path(__file__).parent / "inside/wordpress.php"
     place.run("php", "-d", "memory_limit=512M", script, root, place.url, content)
 
 
-def _posts() -> dict[str, Any]:
-    """Return the posts and pages, with their comments."""
-    writer = Writer(41)
+def content(seed: int) -> dict[str, Any]:
+    """Return posts and pages, with their comments."""
+    writer = Writer(seed)
     random = writer.random
     categories = [writer.title(1) for _ in range(8)]
     tags = [writer.word() for _ in range(25)]

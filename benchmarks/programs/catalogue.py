@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.programs import (
     blogs,
+    content_management,
     django_sites,
     documentation,
     forums,
@@ -25,6 +26,7 @@ _MODULES = (
     shops,
     forums,
     blogs,
+    content_management,
     trackers,
     documentation,
     manuals,
@@ -36,7 +38,7 @@ PROGRAMS = {program.name: program for module in _MODULES for program in module.P
 _NOT_PACKAGED = "in no current release of Debian, and not on Python's registry"
 ABSENT = {
     "vBulletin, XenForo, Flarum": _NOT_PACKAGED,
-    "Drupal, Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
+    "Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
     "Magento, WooCommerce, PrestaShop, Shopify, osCommerce": _NOT_PACKAGED,
     "Bugzilla, Mailman 2": _NOT_PACKAGED,
     "Discourse": "needs its own image of a machine",

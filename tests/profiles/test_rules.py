@@ -53,6 +53,9 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         ("phpbb", "ucp.php?mode=login&redirect=viewtopic.php%3Ft%3D7", "ucp.php?mode=login"),
         ("phpbb", "ucp.php?mode=terms&redirect=a", "ucp.php?mode=terms&redirect=a"),
         ("phpbb", "viewtopic.php?f=2&t=7&view=print", "viewtopic.php?f=2&t=7&view=print"),
+        ("drupal", "user/login?destination=node/7", "user/login"),
+        ("drupal", "?q=user/register&destination=node/7", "?q=user%2Fregister"),
+        ("drupal", "?q=node/add&destination=a", "?destination=a&q=node%2Fadd"),
         ("mantis", "view.php?id=7&nbn=2", "view.php?id=7"),
         ("mantis", "login_page.php?return=%2Fview.php%3Fid%3D7", "login_page.php"),
         ("mantis", "login_anon.php?return=%2Fa", "login_anon.php?return=%2Fa"),
@@ -73,6 +76,8 @@ def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url,
     [
         ("phpbb", "viewtopic.php?p=12", ["viewtopic.php?t=7", "viewtopic.php?start=10&t=7"]),
         ("phpbb", "viewtopic.php?f=2&p=12&t=7", ["viewtopic.php?f=2&p=13&t=7"]),
+        ("drupal", "comment/12", ["node/7", "node/7?page=1", "comment/13"]),
+        ("drupal", "?q=comment%2F12", ["?q=node%2F7", "?page=1&q=node%2F7", "?q=comment%2F13"]),
     ],
 )
 def test_certain_parts_stand_on_pages_that_a_crawl_of_the_program_proved(program, link, pages):
@@ -83,6 +88,7 @@ def test_certain_parts_stand_on_pages_that_a_crawl_of_the_program_proved(program
     assert [found["part"] for found in _matched(links, link)] == ["12"]
     assert all(_matched(shown, page) for page in pages)
     assert not _matched(shown, "viewforum.php?f=2")
+    assert not _matched(shown, "?q=tracker")
 
 
 def _matched(templates, url):
