@@ -11,7 +11,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -51,7 +50,7 @@ from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_to
 from scrapy_urlcanon.learn.results.secret_values import without_secrets
 from scrapy_urlcanon.profiles.suspicions import prior_of
 from scrapy_urlcanon.redaction import visible_lines
-from scrapy_urlcanon.report.screen import Screen
+from scrapy_urlcanon.report.screen import Screen, console_of_process
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
 from scrapy_urlcanon.wording import count_of
@@ -367,7 +366,7 @@ def _learn(
     preset: str,
     jobs: int,
 ) -> Learned:
-    console = Console(stderr=True)
+    console = console_of_process(stderr=True)
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -8,7 +8,6 @@ from collections import Counter, deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import Progress
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
@@ -25,7 +24,7 @@ from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import shown_url, visible_json, visible_lines
-from scrapy_urlcanon.report.screen import Screen
+from scrapy_urlcanon.report.screen import Screen, console_of_process
 from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.crawled import Crawled
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
+    from rich.console import Console
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
@@ -133,7 +133,7 @@ def _check(
     if not any(rule_set.options for origin in configuration.origins for rule_set in origin):
         screen.line((f"{arguments.file} is empty: there is no rule to validate", "yellow"))
         return [], ""
-    console = Console(stderr=True)
+    console = console_of_process(stderr=True)
     console.print(f"Reading {count_of(len(arguments.observations), 'input')} ...", highlight=False)
     urls, crawled = _read(configuration, arguments, settings)
     checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)

@@ -24,6 +24,17 @@ _STYLES = {Side.BOTH: "", Side.FIRST: "red strike", Side.SECOND: "green underlin
 _BRACKETS = {Side.BOTH: ("", ""), Side.FIRST: ("[-", "-]"), Side.SECOND: ("{+", "+}")}
 _UNLIMITED = 10_000
 """The width of what is no terminal."""
+_UNKNOWN = 80
+"""That of a terminal that does not say its own."""
+
+
+def console_of_process(*, stderr: bool = False) -> Console:
+    """Return what prints on the standard output, or the standard error, as it is now."""
+    console = Console(stderr=stderr, highlight=False)
+    if not console.width:
+        # Where COLUMNS is 0, as some containers have it, rich would print nothing at all.
+        console.width = _UNKNOWN
+    return console
 
 
 def marked(first: str, second: str, *, colour: bool) -> Text:
@@ -55,7 +66,7 @@ class Screen:
     @classmethod
     def of_process(cls, *, stderr: bool = False) -> Self:
         """Return what prints on the standard output, or the standard error, as it is now."""
-        return cls(Console(stderr=stderr, highlight=False))
+        return cls(console_of_process(stderr=stderr))
 
     @property
     def has_colour(self) -> bool:

@@ -175,6 +175,12 @@ def test_explain_of_a_pair_as_json_has_a_line_for_the_pair():
     }
 
 
+def test_explain_where_the_width_of_the_terminal_is_unknown():
+    """As in some containers: what is printed is printed."""
+    done = urlcanon("explain", "http://e.com/", cwd=EXAMPLE_PROJECT, columns="0")
+    assert done.stdout == "http://e.com/\n  is canonical\n"
+
+
 @pytest.mark.parametrize("arguments", [[], ["--stdin", "http://a/"]])
 def test_explain_wants_urls_from_one_place(arguments):
     """Neither nor, and both, are wrong usage."""
