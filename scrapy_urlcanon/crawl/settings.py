@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,7 @@ from scrapy_urlcanon.files import example, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
@@ -263,6 +264,7 @@ class CrawlSettings:
             )
         except ConfigurationError as error:
             problems += error.problems
+        problems += _written_over(values)
         if problems:
             raise ConfigurationError(problems)
         return cls(**values)
@@ -309,3 +311,27 @@ def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
         # In another case only where a command line or ``custom_settings`` has it.
         if isinstance(name, str) and name.upper().startswith(PREFIX) and name not in NAMES:
             yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
+
+
+_READ: Final = ("rules_files", "skip_places", "take_up")
+_WRITTEN: Final = ("record", "seen", "left", "report")
+"""What names files that a crawl reads, and files that it writes."""
+
+
+def _written_over(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield each file that would be written over what another one of *values* names.
+
+    What an earlier crawl left is put aside when it is taken up, so that the rest can take its
+    place.
+    """
+    named: dict[str, str] = {}
+    for attribute in (*_READ, *_WRITTEN):
+        value = values.get(attribute) or ()
+        for path in (value,) if isinstance(value, str) else value:
+            path_of_file = path if attribute in _READ else example(path)
+            file = os.path.abspath(path_of_file)  # noqa: PTH100 - any text, and no look at the disk
+            if file not in named:
+                named[file] = attribute
+            elif attribute in _WRITTEN and (named[file], attribute) != ("take_up", "left"):
+                message = f"{name_of(named[file])} names this file too: give each one of its own"
+                yield Problem(name_of(attribute), message, path)

@@ -185,6 +185,52 @@ def test_what_is_no_path_of_a_report_is_an_error(value, message):
     assert "URLCANON_REPORT" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ({"RULES_FILES": "urlcanon.json"}, {"REPORT": "a.html,./urlcanon.json"}),
+        ({"SKIP_PLACES": "places.db"}, {"RECORD": "places.db"}),
+        ({"RECORD": "%(name)s.db"}, {"SEEN": "%(name)s.db"}),
+        ({"RECORD": "a.json"}, {"REPORT": "a.json"}),
+        ({"REPORT": "a.json"}, {"REPORT": "a.json,./a.json"}),
+    ],
+)
+def test_file_that_would_take_the_place_of_another_is_an_error(
+    read, written, tmp_path, monkeypatch
+):
+    """Rules that were written by hand would be gone at the end of a crawl, and a report there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "urlcanon.json").write_text("{}")
+    with pytest.raises(ConfigurationError) as error:
+        CrawlSettings.load(Settings(prefixed({**read, **written})))
+    (problem,) = error.value.problems
+    ((name, path),) = written.items()
+    ((other, _),) = read.items()
+    message = f"URLCANON_{other} names this file too: give each one of its own"
+    shown = path.rpartition(",")[2]
+    assert str(problem) == f"URLCANON_{name}[{shown!r}]: {message}"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"RULES_FILES": "urlcanon.toml,urlcanon.toml", "REPORT": "urlcanon.json"},
+        {"TAKE_UP": "left.jsonl", "LEFT": "left.jsonl"},
+        {"RECORD": "%(name)s.db", "SEEN": "seen-%(name)s.db"},
+    ],
+)
+def test_files_of_which_none_is_written_over_are_none(names, tmp_path, monkeypatch):
+    """What an earlier crawl left is put aside when it is taken up."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "urlcanon.toml").write_text("")
+    assert CrawlSettings.load(Settings(prefixed(names)))
+
+
+def prefixed(names):
+    """Return settings by their names without the prefix that all have."""
+    return {f"URLCANON_{name}": value for name, value in names.items()}
+
+
 NO_PATHS = [None, False, "", "False", "false", "0", "none", "None"]
 
 
