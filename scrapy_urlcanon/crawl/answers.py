@@ -14,7 +14,8 @@ from w3lib.url import safe_url_string
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
+GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
+"""What a server answers where there is nothing."""
 _REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 CUT_SHORT: Final = "dataloss"
 """The flag of a response that lacks its end, which Scrapy passes on if told to
@@ -39,7 +40,7 @@ def is_error(response: Response) -> bool:
 
 def is_gone(response: Response) -> bool:
     """Tell whether the server says that there is nothing."""
-    return response.status in _GONE
+    return response.status in GONE
 
 
 def is_refusal(response: Response | None) -> bool:

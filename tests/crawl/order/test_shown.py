@@ -9,7 +9,7 @@ from loopback import page
 from scrapy.pqueues import ScrapyPriorityQueue
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ClosedScheduler
-from trap_sites import SITES
+from trap_sites import SITES, words
 
 from scrapy_urlcanon import RequestFingerprinter
 from scrapy_urlcanon.crawl.components import ORDER
@@ -178,3 +178,26 @@ def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
     assert shown.returncode == 2
     assert shown.stdout == ""
     assert "items.jsonl: no observation; skipped: 3 no URL" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("links", "status", "has_line"),
+    [("", 200, True), ("<a href=/photo?of={}>photo</a>", 200, False), ("", 500, False)],
+)
+@deferred_f_from_coro_f
+async def test_command_gives_no_line_that_ends_what_a_store_tells_of(
+    crawl, tmp_path, links, status, has_line
+):
+    """Neither is lost what its pages alone lead to, nor what a server failed to show."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("?of=")
+        if kind == "part":
+            return page(f"<title>Part</title><h1>Part</h1>{links.format(number)}", status=status)
+        if kind == "photo":
+            return page(f"<title>{number}</title><p>{words(request.target, 40)}")
+        return page("".join(f"<a href=/part?of={number}>part</a>" for number in range(120)))
+
+    await crawl(respond, {"URLCANON_RECORD": "crawl.sqlite", "RETRY_ENABLED": False})
+    shown = urlcanon("traps", "crawl.sqlite", cwd=tmp_path).stdout
+    assert ('"skip": ["/part?of={q0}"]' in shown) is has_line
