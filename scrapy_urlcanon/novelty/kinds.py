@@ -231,12 +231,12 @@ class Kinds:
         if not found:
             return
         others = _Others(self.tallies)
-        kept = {place: others.kept_at(place) for place in {kind.place for kind, _ in found}}
+        dropped = {place: others.dropped_at(place) for place in {kind.place for kind, _ in found}}
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
             path = _with_texts(kind.path, tally.texts)
             setting = ""
             if tally.may_end and not others.are_ended_with(kind, path):
-                setting = _setting(kind, path, tally.url, kept[kind.place])
+                setting = _setting(kind, path, tally.url, dropped[kind.place])
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
 
@@ -245,16 +245,16 @@ class _Others:
 
     def __init__(self, tallies: Mapping[Kind, Tally]) -> None:
         self._kinds: list[Kind] = []
-        # Of a listing a few parts may be all there are, and bring nothing but their links.
-        self._names: dict[_Place, set[str]] = {}
+        # The parameters of those that may end.
+        self._of_traps: dict[_Place, set[str]] = {}
         # Those that are to be left alone, by their parameters.
         self._kept: dict[tuple[str, ...], list[Kind]] = {}
         self._places: set[_Place] = set()
         for kind, tally in tallies.items():
             if tally.may_end:
+                self._of_traps.setdefault(kind.place, set()).update(kind.names)
                 continue
             self._kinds.append(kind)
-            self._names.setdefault(kind.place, set()).update(kind.names)
             if tally.with_news > tally.fetches * _MUCH:
                 self._places.add(kind.place)
             if tally.is_kept:
@@ -270,23 +270,29 @@ class _Others:
             for kind in self._kept.get(trap.names, ())
         )
 
-    def kept_at(self, place: _Place) -> set[str] | None:
-        """Return the names of the parameters that a rule for a host and a path would keep.
+    def dropped_at(self, place: _Place) -> set[str]:
+        """Return the names of the parameters that a rule for a host and a path would drop.
 
-        It is one for all that lies below, too: that of the front page would be for the whole site.
+        Those are the ones that only traps have: other URLs may have any that none was met with yet,
+        as the parts of a list that come last. Of a listing a few parts may be all there are, and
+        bring nothing but their links. A rule is one for all that lies below, too: that of the front
+        page would be for the whole site.
 
-        :returns: None where others would be lost with them, or none of the URLs bring much.
+        :returns: none where none of the URLs bring much.
         """
         host, path = place
         if place not in self._places or path == "/":
-            return None
-        kept, below = self._names[place], f"{path.rstrip('/')}/"
-        is_for_all = all(
-            kept.issuperset(kind.names)
+            return set()
+        below = f"{path.rstrip('/')}/"
+        kept = {
+            name
             for kind in self._kinds
             if f"{kind.path}/".startswith(below) and _is_of(kind.host, host)
-        )
-        return kept if is_for_all else None
+            for name in kind.names
+        }
+        # These stand for other names.
+        special = {name for name in self._of_traps.get(place, ()) if "*" in name or name[:1] == "!"}
+        return self._of_traps.get(place, set()) - kept - special
 
 
 def _is_of(host: str, other: str) -> bool:
@@ -328,22 +334,22 @@ def _fits(path: str, other: str) -> bool:
     )
 
 
-def _setting(kind: Kind, path: str, url: str, kept: set[str] | None) -> str:
+def _setting(kind: Kind, path: str, url: str, dropped: set[str]) -> str:
     """Return a line for ``URLCANON_RULES`` that would end *kind*; empty where there is none.
 
-    Where URLs of the same path bring much, the parameters are kept of all that are not known to
-    bring next to nothing, and no others; else the kind is not fetched at all. No template has a
+    Where URLs of the same path bring much, the parameters are dropped that only those have which
+    are known to bring next to nothing; else the kind is not fetched at all. No template has a
     parameter twice, and a kind does not have all of a long URL: such a line would end nothing, or
     another page.
 
     :param path: that of the kind, with the texts that all of its URLs have.
     :param url: one of the kind.
-    :param kept: the names of these parameters, or None, as of :meth:`_Others.kept_at`.
+    :param dropped: the names of these parameters, as of :meth:`_Others.dropped_at`.
     """
     # A pattern is for all ports.
     pattern = _PORT.sub("", kind.host)
-    if kept is not None and not kept.issuperset(kind.names) and "{" not in kind.path:
-        pattern, option, entries = pattern + kind.path, "keep_params", sorted(kept)
+    if not dropped.isdisjoint(kind.names) and "{" not in kind.path:
+        pattern, option, entries = pattern + kind.path, "drop_params", sorted(dropped)
     else:
         option, entries = "skip", [_template(kind, path, url)]
     if not _ends(url, pattern, option, entries):

@@ -18,7 +18,11 @@ def test_any_text_is_of_a_kind(url):
 @pytest.mark.parametrize(
     ("trap", "content", "expected"),
     [
-        ("/find?type={}&order={}", "/find?id={}", '"a.example/find": {"keep_params": ["id"]},'),
+        (
+            "/find?type={}&order={}",
+            "/find?id={}",
+            '"a.example/find": {"drop_params": ["order", "type"]},',
+        ),
         ("/day/{}/{}", "/post/{}", '"a.example": {"skip": ["/day/{p1:digits}/{p2:digits}"]},'),
         ("/in?to={}", "/post/{}", '"a.example": {"skip": ["/in?to={q0}"]},'),
     ],
@@ -82,8 +86,8 @@ def test_line_names_what_all_urls_of_a_trap_have():
     [
         ("a.example/?t={}", "a.example/", "a.example/b?id={}", "/?t={q0}"),
         ("a.example/?t={}", "a.example/?p={}", "a.example/b/c?id={}", "/?t={q0}"),
-        ("a.example/b?t={}", "a.example/b?p={}", "a.example/b/c?id={}", "/b?t={q0}"),
-        ("a.example/b?t={}", "a.example/b?p={}", "www.a.example/b?id={}", "/b?t={q0}"),
+        ("a.example/b?t={}", "a.example/b?p={}", "a.example/b/c?t={}&id={}", "/b?t={q0}"),
+        ("a.example/b?t={}", "a.example/b?p={}", "www.a.example/b?t={}&id={}", "/b?t={q0}"),
         ("a.example/{}/c", "a.example/", "www.a.example/{}/c", ""),
         ("a.example/b?t={}", "a.example/", "a.example:8080/b?t={}", ""),
     ],
@@ -94,7 +98,7 @@ def test_no_line_ends_what_lies_below_it(trap, good, content, expected):
     for number in range(60):
         kinds.note(f"http://{trap.format(number)}", 0, has_news=False)
         kinds.note(f"http://{good.format(number)}", 9, has_news=True)
-        kinds.note(f"http://{content.format(number)}", 9, has_news=True)
+        kinds.note(f"http://{content.format(number, number)}", 9, has_news=True)
     (found,) = kinds.traps()
     assert found.setting == (expected and f'"a.example": {{"skip": ["{expected}"]}},')
 
@@ -122,7 +126,32 @@ def test_line_keeps_what_few_urls_had():
     for number in range(60):
         kinds.note(f"http://a.example/list?filter={number}", 0, has_news=False)
     (found,) = kinds.traps()
-    assert found.setting == '"a.example/list": {"keep_params": ["page"]},'
+    assert found.setting == '"a.example/list": {"drop_params": ["filter"]},'
+
+
+def test_line_keeps_what_no_url_had_yet():
+    """The last parts of a listing may be asked for otherwise than those that were fetched."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/list?page={number}", 9, has_news=True)
+        kinds.note(f"http://a.example/list?page={number}&sort=size", 0, has_news=False)
+        kinds.note(f"http://a.example/list?page={number}&view=wide", 0, has_news=False)
+    lines = {trap.setting for trap in kinds.traps()}
+    assert lines == {'"a.example/list": {"drop_params": ["sort", "view"]},'}
+    canonicalize = Canonicalizer(eval(f"{{{lines.pop()}}}")).canonicalize
+    assert canonicalize("http://a.example/list?page=7&sort=size&view=wide").endswith("?page=7")
+    assert canonicalize("http://a.example/list?from=b").endswith("?from=b")
+
+
+@pytest.mark.parametrize("name", ["*", "!page"])
+def test_parameter_that_stands_for_others_is_not_dropped(name):
+    """A name may have the sign that stands for any, or that takes one back."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/list?page={number}", 9, has_news=True)
+        kinds.note(f"http://a.example/list?{name}={number}", 0, has_news=False)
+    (found,) = kinds.traps()
+    assert "drop_params" not in found.setting
 
 
 def test_port_and_user_are_no_part_of_the_line():
