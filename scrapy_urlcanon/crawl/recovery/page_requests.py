@@ -35,7 +35,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -312,12 +312,12 @@ class PageRequests:
         self._note_what_led(request, sources_of(request), sources, callback)
         self._lives.redirected(page, callback, sources)
 
-    def offer(self, variant: Request, page: bytes | None = None) -> None:
+    def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
         """Have *variant* wait for its page, or fetched if that is missed."""
         mark = mark_of(variant, SKIPPED)
         page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
-            return
+            return None
         callback, url = self._callback(variant), as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
         if is_less_deep and self._lives.is_had(page):
@@ -326,8 +326,8 @@ class PageRequests:
             self._lives.cut_off(page, callback)
         elif self._led.get((page, callback)) == url:
             # It would lead there again, and count as another URL of the page that does.
-            return
-        self._lives.dropped(page, callback, url, variant)
+            return Fate.FORGOTTEN
+        return self._lives.dropped(page, callback, url, variant)
 
     def offer_original(self, request: Request) -> None:
         """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
