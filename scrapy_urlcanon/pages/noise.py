@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.pages.same_page import UNBOUNDED, LineKey, PageDigest, same_page, sampled_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable, Mapping
+    from collections.abc import Container, Hashable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
@@ -125,6 +125,14 @@ class Noise:
         """
         shape, exact = line
         return shape == exact and shape in self._common
+
+    def of_one_page(self, lines: Iterable[LineKey], changed: Container[int]) -> frozenset[LineKey]:
+        """Return which of *lines* are neither noise, of the site or what *changed*, nor common."""
+        return frozenset(
+            line
+            for line in lines
+            if line[0] not in changed and not self.holds(line[0]) and not self.is_common(line)
+        )
 
     def explains(
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()

@@ -154,11 +154,7 @@ class RuleCheck:
         if self.common.is_elsewhere(again.digest, url):
             self.site.note_shared(again.texts)
             return Judgement(Verdict.CANNOT_TELL, SHARED)
-        own = frozenset(
-            line
-            for line in again.texts
-            if line[0] not in changed and not noise.holds(line[0]) and not noise.is_common(line)
-        )
+        own = noise.of_one_page(again.texts, changed)
         if not own:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return Judgement(Verdict.ANOTHER, own=own)

@@ -231,17 +231,13 @@ class SkippedPages:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         lines, limit = sampled_lines(before)
         changed = noise.note(lines, shown.lines, limit)
-        own = {
-            line: text
-            for line, text in shown.texts.items()
-            if line[0] not in changed and not noise.holds(line[0]) and not noise.is_common(line)
-        }
-        lines_alone = frozenset(own)
+        own = noise.of_one_page(shown.texts, changed)
+        texts = some_of(text for line, text in shown.texts.items() if line in own)
         if content.title:
-            lines_alone |= {key_of(content.title_shape, content.title)}
-        if not lines_alone:
+            own |= {key_of(content.title_shape, content.title)}
+        if not own:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
-        return Judgement(Verdict.ANOTHER, only_variant=some_of(own.values()), own=lines_alone)
+        return Judgement(Verdict.ANOTHER, only_variant=texts, own=own)
 
 
 def _key(content: PageDigest) -> int:
