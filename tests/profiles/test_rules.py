@@ -50,6 +50,9 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         ("oscommerce", "product_info.php?products_id=7&sort=2a", "product_info.php?products_id=7"),
         ("oscommerce", "index.php?cPath=1&sort=2a", "index.php?cPath=1&sort=2a"),
         ("phpbb", "viewtopic.php?sid=0ab&t=7&start=10", "viewtopic.php?start=10&t=7"),
+        ("phpbb", "app.php/help/faq?sid=0ab", "app.php/help/faq"),
+        # Beside a board there may be scripts to which it is the id of a story.
+        ("phpbb", "news.php?sid=7", "news.php?sid=7"),
         ("phpbb", "ucp.php?mode=login&redirect=viewtopic.php%3Ft%3D7", "ucp.php?mode=login"),
         ("phpbb", "ucp.php?mode=terms&redirect=a", "ucp.php?mode=terms&redirect=a"),
         ("phpbb", "viewtopic.php?f=2&t=7&view=print", "viewtopic.php?f=2&t=7&view=print"),
