@@ -1,20 +1,81 @@
 """A request is written into the journal of a job once, not again for each page that links it."""
 
 import errno
+import pickle
 from pathlib import Path
 
 import pytest
 from loopback import page
 from scrapy import FormRequest, Request
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import request_from_dict
 from sites import SITE
 
 from scrapy_urlcanon.crawl.recovery import written_requests
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
-from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests
+from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests, data_of, identity_of
 
 URL = f"{SITE}/a"
 LINKED = {"callback": print, "meta": {"depth": 2, "link_text": "a"}, "cb_kwargs": {"n": 1}}
+
+
+class Eager(Request):
+    """Is fetched early, unless it is asked not to be."""
+
+    def __init__(self, url, *arguments, priority=5, **others):
+        super().__init__(url, *arguments, priority=priority, **others)
+
+
+@pytest.mark.parametrize("kind", [Request, FormRequest, Eager])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"priority": 0},
+        {"priority": 1},
+        {"priority": -1, "dont_filter": True, "method": "POST", "body": b"0"},
+        {"meta": {"depth": 0}, "cb_kwargs": {"n": 0}, "headers": {"A": "0"}, "cookies": {"a": "0"}},
+        {"flags": ["0"], "encoding": "latin-1"},
+    ],
+)
+def test_request_is_made_again_as_it_was(kind, arguments):
+    """What is left out is what it has by itself; of another class who knows what that is."""
+    request = kind(URL, **arguments)
+    data = data_of(request, None)
+    again = request_from_dict(pickle.loads(pickle.dumps(data)))
+    assert type(again) is kind
+    assert again.to_dict() == request.to_dict()
+
+
+def test_record_of_a_link_says_little():
+    """A job has millions of them."""
+    assert data_of(Request(URL), None) == {"url": URL, "method": "GET", "encoding": "utf-8"}
+
+
+RETRIED = {"meta": {"depth": 1, "retry_times": 1, "download_latency": 0.1, "download_slot": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        (RETRIED, True),
+        ({"meta": {"depth": 1}, "priority": 3, "headers": {"A": "1"}, "body": b"1"}, True),
+        ({"meta": {"depth": 2}}, False),
+        ({"meta": {"depth": 1}, "cb_kwargs": {"n": 1}}, False),
+        ({"meta": {"depth": 1}, "url": f"{URL}?b"}, False),
+    ],
+)
+def test_identity_is_that_of_its_retries_alone(other, is_same):
+    """Two with `dont_filter` may be for one page, and yet not the same."""
+    first = Request(URL, meta={"depth": 1})
+    second = Request(**{"url": URL, **other})
+    assert (identity_of(first, None) == identity_of(second, None)) is is_same
+
+
+def test_identity_of_what_redirected_to_a_request():
+    """That of the request for that URL."""
+    led = Request(f"{SITE}/led")
+    assert identity_of(led, None, url=URL) == identity_of(Request(URL), None)
 
 
 def is_written(request, *, after, fingerprint=b"a"):
