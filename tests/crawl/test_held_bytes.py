@@ -104,3 +104,34 @@ async def test_audit_keeps_no_more_bytes_than_it_may(crawl, audit):
     )
     lost = result.figures.get("audit/forgotten", 0)
     assert 75 < lost < 85
+
+
+def test_what_stands_twice_hides_nothing_behind_it():
+    """It is weighed once, and the rest is weighed too."""
+    twice = [bytes(5_000)]
+    assert 15_000 < weigh([twice, twice, bytes(10_000)]) < 16_000
+
+
+class Opened(list):
+    """Counts how many of these are looked into."""
+
+    count = 0
+
+    def __iter__(self):
+        Opened.count += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("width", [12, 300])
+def test_time_that_it_takes_to_weigh_is_bounded(width):
+    """However many objects a value consists of: 20,000 here, and 90,000."""
+    deep = [width] * (4 if width < 100 else 2)
+
+    def tree(widths):
+        return Opened(tree(widths[1:]) for _ in range(widths[0])) if widths else Opened()
+
+    value = tree(deep)
+    Opened.count = 0
+    weight = weigh(value)
+    assert Opened.count <= 2_000
+    assert weight > Opened.count * 50
