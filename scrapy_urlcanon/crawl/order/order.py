@@ -48,6 +48,12 @@ _SUSPICION: Final = -2.0
 _NONE: Final = News(0, 0, 0.0)
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
+_MAX_FOUND: Final = 100_000
+_NAMING: Final = frozenset(
+    {b"origin-when-cross-origin", b"same-origin", b"strict-origin-when-cross-origin"}
+)
+"""What a site says of ``Referer`` by which its own pages are named in full all the same
+(https://www.w3.org/TR/referrer-policy/)."""
 
 
 @define(eq=False)
@@ -79,6 +85,8 @@ class Fetched:
     cost: int = 1
     """How many fetches it took."""
     links: Links | None = None
+    is_named: bool = True
+    """Whether its requests say that they were found on it (``Referer``)."""
     leads: Counter[bytes] = field(factory=Counter)
     """The features of the requests that it led to, and how many have them."""
     output: Output | None = None
@@ -123,6 +131,8 @@ class Order:
 
     :param on_outcome: is told of each.
     :param is_under_way: tells whether what becomes of a request that was taken is not known yet.
+    :param are_named: whether requests say on which page they were found, where a site does not
+        forbid it.
     """
 
     def __init__(
@@ -130,9 +140,12 @@ class Order:
         settings: CrawlSettings,
         on_outcome: Callable[[Outcome], None],
         is_under_way: Callable[[Request], bool],
+        *,
+        are_named: bool = True,
     ) -> None:
         self._on_outcome = on_outcome
         self._is_under_way = is_under_way
+        self._are_named = are_named
         self._url_features = UrlFeatures()
         # Where nothing is known a usual page is expected. With twice as much, each kind of which
         # nothing was known was tried before those that were known to be usual.
@@ -153,6 +166,8 @@ class Order:
         self._turns: BoundedMapping[str, Turns] = BoundedMapping(_MAX_SLOTS)
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
+        # By the URLs of requests that do not say so.
+        self._found_on: BoundedMapping[str, str] = BoundedMapping(_MAX_FOUND)
         self._redirected: list[tuple[Request, Taken]] = []
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
         # Of each link: a WeakKeyDictionary takes several times as long, most of it in Python.
@@ -182,6 +197,8 @@ class Order:
         context = (*page.links.context(url), page.standing.of(*split), page.quality, *suspected)
         features = self._url_features.of_split(*split, context, page.taken.features.coarse)
         page.leads[features.all] += 1
+        if not page.is_named:
+            self._found_on[url] = page.taken.url
         return features
 
     def count_on(self, kinds: Sequence[bytes]) -> tuple[list[float], list[float]]:
@@ -216,7 +233,8 @@ class Order:
         expected = self._news.expect(features.all)
         url = request.url
         # Who made it is known no more: it may have waited on a disk.
-        linked_by = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
+        referrer = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
+        linked_by = self._found_on.pop(url) or referrer
         self._in_flight[url] = Taken(url, features, name, priority, linked_by, expected, turn)
         if self._redirected:
             self._end_redirects()
@@ -264,6 +282,8 @@ class Order:
             return None
         value = self._value
         page.links = Links(response)
+        policy = response.headers.get("Referrer-Policy")
+        page.is_named = self._are_named and (policy is None or policy.strip().lower() in _NAMING)
         linked_by, forget = self._linked_by, self._forget
 
         def linked(request: Request) -> None:

@@ -13,6 +13,7 @@ from attrs import frozen
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
+from scrapy.settings import default_settings
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -89,7 +90,10 @@ class OrderedCrawl:
         self._crawler = crawler
         self._stats = stats
         self._unwritten = unwritten
-        self.order = Order(settings, self._note, self._is_under_way)
+        are_named = crawler.settings.getbool("REFERER_ENABLED") and (
+            crawler.settings["REFERRER_POLICY"] == default_settings.REFERRER_POLICY
+        )
+        self.order = Order(settings, self._note, self._is_under_way, are_named=are_named)
         self._kinds = Kinds()
         self._curve = Curve()
         self._deciles = Deciles()

@@ -267,20 +267,39 @@ async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, lea
     assert ("novelty/trap/site.example/list/{1:digits}" in result.figures) is not leads
 
 
+@pytest.mark.parametrize(
+    ("policy", "settings"),
+    [
+        ("", {}),
+        ("no-referrer", {}),
+        ("origin", {}),
+        ("", {"REFERER_ENABLED": False}),
+        ("", {"REFERRER_POLICY": "no-referrer"}),
+    ],
+)
 @deferred_f_from_coro_f
-async def test_lists_of_the_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog):
-    """Without the 25 years there would be no months, and no item."""
+async def test_lists_of_the_lists_on_which_the_items_are_found_are_no_trap(
+    crawl, caplog, policy, settings
+):
+    """Without the 25 years there would be no months, and no item.
+
+    That holds too where no request says where it was found.
+    """
+
+    def html_of(kind, number):
+        if kind == "item":
+            return f"<h1>{words(number, 5)}</h1>"
+        below = {"": "year", "year": "month", "month": "item"}[kind]
+        numbers = range(25) if kind == "" else (2 * int(number), 2 * int(number) + 1)
+        return "".join(f"<a href=/{below}/{each}>x</a>" for each in numbers)
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
-        if kind == "item":
-            return page(f"<h1>{words(request.target, 5)}</h1>")
-        below = {"": "year", "year": "month", "month": "item"}[kind]
-        numbers = range(25) if kind == "" else (2 * int(number), 2 * int(number) + 1)
-        return page("".join(f"<a href=/{below}/{each}>x</a>" for each in numbers))
+        headers = (("Content-Type", "text/html"), ("Referrer-Policy", policy))
+        return Response(200, headers[: 1 + bool(policy)], html_of(kind, number).encode())
 
-    settings = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_BY": "items"}
-    result = await crawl(respond, settings, spider=ItemSpider)
+    by_items = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_BY": "items"}
+    result = await crawl(respond, {**by_items, **settings}, spider=ItemSpider)
     assert len(result.hits) == 1 + 25 + 50 + 100
     assert "brought next to nothing new" not in caplog.text
     assert not [key for key in result.figures if key.startswith("novelty/trap/")]
