@@ -235,7 +235,7 @@ class Kinds:
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
             path = _with_texts(kind.path, tally.texts)
             setting = ""
-            if tally.may_end and not others.are_ended_with(kind, path):
+            if tally.may_end and not _is_open(kind, path) and not others.are_ended_with(kind, path):
                 setting = _setting(kind, path, tally.url, dropped[kind.place])
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
@@ -315,6 +315,16 @@ def _with_texts(path: str, texts: tuple[str, ...]) -> str:
     return "/" + "/".join(
         text if _PLACE.fullmatch(part) and _PLAIN.fullmatch(text) else part for part, text in parts
     )
+
+
+def _is_open(kind: Kind, path: str) -> bool:
+    """Tell whether a path with places for texts takes any other one of as many segments.
+
+    >>> [_is_open(kind_of(f"http://a.example{path}"), path)
+    ...     for path in ("/{0}/{1}/", "/{0}/likes/", "/{0}/{1:digits}")]
+    [True, False, False]
+    """
+    return not kind.names and all(map(_PLACE.fullmatch, filter(None, path.split("/"))))
 
 
 def _fits(path: str, other: str) -> bool:

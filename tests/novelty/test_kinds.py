@@ -103,14 +103,14 @@ def test_no_line_ends_what_lies_below_it(trap, good, content, expected):
     assert found.setting == (expected and f'"a.example": {{"skip": ["{expected}"]}},')
 
 
-@pytest.mark.parametrize("other", ["/blog/post-{}/", "/blog/{}/"])
+@pytest.mark.parametrize("other", ["/blog/post-{}/all/", "/blog/{}/all/"])
 def test_no_line_ends_what_brings_much(other):
     """Where the folders of a trap differ, its line would end those of articles too."""
     kinds = Kinds()
     for number in range(60):
-        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 0, has_news=False)
+        kinds.note(f"http://a.example/@user{number}/likes-{number}/all/", 0, has_news=False)
     (found,) = kinds.traps()
-    assert found.setting == '"a.example": {"skip": ["/{p0}/{p1}/"]},'
+    assert found.setting == '"a.example": {"skip": ["/{p0}/{p1}/all/"]},'
     for number in range(60):
         kinds.note(f"http://a.example{other.format(number)}", 9, has_news=True)
     (found,) = kinds.traps()
@@ -235,15 +235,24 @@ def test_chain_without_end_that_leads_somewhere_is_a_trap():
     assert (found.fetches, found.setting) == (299, "")
 
 
-@pytest.mark.parametrize("other", ["/list/{}/", "/news/{}/"])
+def test_no_line_ends_all_paths_of_as_many_segments():
+    """Nobody knows what lies in folders that were not met yet."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 0, has_news=False)
+    (found,) = kinds.traps()
+    assert (found.fetches, found.setting) == (60, "")
+
+
+@pytest.mark.parametrize("other", ["/list/{}/all/", "/news/{}/all/"])
 def test_no_line_ends_what_leads_or_brings_a_little(other):
     """Lists bring nothing themselves, and of 60 articles of a section six may be new."""
     kinds = Kinds()
     for number in range(60):
-        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 0, has_news=False)
+        kinds.note(f"http://a.example/@user{number}/likes-{number}/all/", 0, has_news=False)
         url, is_list = f"http://a.example{other.format(number)}", "list" in other
         kinds.note(url, 0, has_news=not is_list and number % 10 == 0)
         if is_list:
             kinds.note(f"http://a.example/{number}", 9, has_news=True, found_on=url)
     (found,) = kinds.traps()
-    assert (found.kind, found.setting) == ("a.example/{0}/{1}/", "")
+    assert (found.kind, found.setting) == ("a.example/{0}/{1}/{2}/", "")
