@@ -241,7 +241,7 @@ class Kinds:
 
 
 class _Others:
-    """The kinds that are no traps: a rule against one of these is to leave them alone."""
+    """The kinds that may not end, which a rule against one that may is to leave alone."""
 
     def __init__(self, tallies: Mapping[Kind, Tally]) -> None:
         self._kinds: list[Kind] = []
