@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, TemplateError, did_you_mean
-from scrapy_urlcanon.rule_files.documents import parse_toml
+from scrapy_urlcanon.rule_files.documents import is_texts, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -227,7 +227,7 @@ class _Reader:
 
     def texts(self, table: Mapping[str, Any], name: str, key: str) -> tuple[str, ...]:
         value = table.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        if not is_texts(value):
             self.note(f"{key}.{name}".strip("."), f"expected a list of texts, got {value!r}")
             return ()
         return tuple(value)

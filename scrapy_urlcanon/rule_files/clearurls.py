@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
+from scrapy_urlcanon.rule_files.documents import is_texts
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts, split_at
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 from scrapy_urlcanon.rule_files.url_regex import ANYTHING, scopes_around, scopes_inside
@@ -104,7 +105,7 @@ def _problems(providers: object) -> Iterator[str]:
             yield f"providers.{name}.urlPattern: expected a text, got {got!r}"
         for key in _LISTS:
             texts = provider.get(key, [])
-            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            if not is_texts(texts):
                 yield f"providers.{name}.{key}: expected a list of texts, got {texts!r}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import Any
+from typing import Any, TypeGuard
 
 MAX_DEPTH = 50
 """Levels of lists and mappings; no file that is read here has ten of them."""
@@ -41,6 +41,15 @@ def parse_toml(text: str) -> Any:
         raise ValueError(_TOO_DEEP) from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"it is no TOML: {error}{_hint(text, str(error))}") from None
+
+
+def is_texts(value: object) -> TypeGuard[list[str]]:
+    """Tell whether *value*, parsed, is a list of texts; it may be empty.
+
+    >>> is_texts(["sid", "ref"]), is_texts("sid"), is_texts(["sid", 1])
+    (True, False, False)
+    """
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _hint(text: str, message: str) -> str:

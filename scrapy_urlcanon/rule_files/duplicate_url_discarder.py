@@ -16,6 +16,7 @@ from attrs import Factory, define, frozen
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain
 from scrapy_urlcanon.rule_files.composition import PatternIndex, RuleGroup, compose
+from scrapy_urlcanon.rule_files.documents import is_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 from scrapy_urlcanon.rule_files.url_matcher_pattern import (
     EVERYWHERE,
@@ -125,7 +126,7 @@ def _typed(item: Mapping[str, Any], key: str, kind: type, expected: str) -> Any:
 
 def _texts(patterns: Mapping[str, Any], key: str) -> tuple[str, ...]:
     texts = patterns.get(key) or []
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+    if not is_texts(texts):
         raise ValueError(f".urlPattern.{key}: expected a list of texts, got {texts!r}")
     return tuple(texts)
 

@@ -18,6 +18,7 @@ from scrapy_urlcanon.rule_files.approximation import (
     path_at_border,
 )
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
+from scrapy_urlcanon.rule_files.documents import is_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 
 if TYPE_CHECKING:
@@ -55,12 +56,8 @@ def _problems(document: list[Any]) -> Iterator[str]:
             yield f"[{index}]: expected an object, got {item!r}"
             continue
         for key in ("include", "exclude", "params"):
-            if not _is_texts(item.get(key, [] if key == "exclude" else None)):
+            if not is_texts(item.get(key, [] if key == "exclude" else None)):
                 yield f"[{index}].{key}: expected a list of texts, got {item.get(key)!r}"
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _translate(where: str, item: dict[str, Any], left_out: list[LeftOut]) -> RuleGroup:
