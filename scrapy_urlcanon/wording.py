@@ -1,8 +1,12 @@
-"""How figures are worded for a reader."""
+"""How figures are worded for a reader, and in which order they stand."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
@@ -14,6 +18,15 @@ def count_of(number: int, singular: str, plural: str = "") -> str:
     ('1 page', '1,200 pages', '2 queries')
     """
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return what was counted, the most first, and by name: what is the same reads the same.
+
+    >>> by_count({"ref": 1, "sid": 2, "lang": 1})
+    [('sid', 2), ('lang', 1), ('ref', 1)]
+    """
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def shortened(text: str, most: int = 400) -> str:

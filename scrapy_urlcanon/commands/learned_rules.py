@@ -14,7 +14,7 @@ from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.site import SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import is_protected
 from scrapy_urlcanon.redaction import shown_url
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -97,7 +97,7 @@ def show_learned(
         screen.line(f"  {evidence_line(rule)}")
     for left in learned.unexplained[:_UNEXPLAINED]:
         _show_unexplained(left, configured, screen)
-    for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
+    for reason, count in by_count(skipped):
         screen.line((f"skipped: {count:,} {reason}", "yellow"))
 
 

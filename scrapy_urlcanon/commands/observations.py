@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.readers import format_of, read
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -52,7 +52,7 @@ def nothing_of(
         message += f" of {', '.join(domains)}"
     if skipped:
         message += "; skipped: " + ", ".join(
-            f"{count:,} {reason}" for reason, count in skipped.most_common()
+            f"{count:,} {reason}" for reason, count in by_count(skipped)
         )
     if any(path.is_dir() for path in inputs):
         # Of a job, or of a project, perhaps.

@@ -25,6 +25,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat, name_in_stats
+from scrapy_urlcanon.wording import by_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -303,13 +304,13 @@ class DroppedDuplicates:
         dropped = self._exact + self._variants
         self._stats.set(Stat.REQUESTS, _enqueued(self._stats.all()) + dropped)
         # A host may have the name that all others have together: it is one of them.
-        names = (each for each in _most_common(self._domains) if each[0] != OTHER_DOMAINS)
+        names = (each for each in by_count(self._domains) if each[0] != OTHER_DOMAINS)
         most = dict(islice(names, _TOP_DOMAINS))
         most[OTHER_DOMAINS] = dropped - sum(most.values())
         for domain, count in most.items():
             if count:
                 self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
-        for entry, count in _most_common(self._entries, _TOP_ENTRIES):
+        for entry, count in by_count(self._entries)[:_TOP_ENTRIES]:
             self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=entry)
         stats = self._stats.all()
         # Scrapy's DummyStatsCollector keeps nothing, and there is nothing to sum up.
@@ -329,11 +330,6 @@ def _make_room(counts: Counter[str]) -> None:
         kept = counts.most_common(_COUNTED // 2)
         counts.clear()
         counts.update(dict(kept))
-
-
-def _most_common(counts: Counter[str], most: int | None = None) -> list[tuple[str, int]]:
-    """Return what was counted, by count and then by name: the same crawl gives the same stats."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
 def _enqueued(stats: dict[str, object]) -> int:

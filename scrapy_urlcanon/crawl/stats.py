@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_urlcanon.wording import shortened
+from scrapy_urlcanon.wording import by_count, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,12 +201,12 @@ class Stat(Enum):
         {'/b': 2, '/a': 1}
         """
         prefix = PREFIX + self.value.partition("{")[0]
-        found = [
-            (name.removeprefix(prefix), count)
+        found = {
+            name.removeprefix(prefix): count
             for name, count in stats.items()
             if name.startswith(prefix)
-        ]
-        return dict(sorted(found, key=lambda item: (-item[1], item[0])))
+        }
+        return dict(by_count(found))
 
 
 class CrawlStats:

@@ -10,6 +10,7 @@ from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.location import name_of, readable, reading_order
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.results.rule import Unexplained
+from scrapy_urlcanon.wording import by_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +40,8 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
             what = difference(first, other)
             counts[what] += 1
             examples.setdefault(what, (first, other))
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_DIFFERENCES]
     found = []
-    for what, count in most:
+    for what, count in by_count(counts)[:MAX_DIFFERENCES]:
         one, other = examples[what]
         lost = _lost(groups, one, other)
         example = one.as_linked, other.as_linked

@@ -11,7 +11,7 @@ from attrs import frozen
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.pages import Group
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -54,7 +54,7 @@ class _Count:
         self.options += other.options
 
     def row(self, name: str) -> Domain:
-        options = dict(sorted(self.options.items(), key=lambda item: (-item[1], item[0])))
+        options = dict(by_count(self.options))
         return Domain(name, self.dropped, self.exact, self.variant, options)
 
 
