@@ -81,10 +81,14 @@ def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
     return [*before, new, *after]
 
 
+def by_step(accepted: Iterable[Accepted]) -> list[Accepted]:
+    """Return what was accepted, each step of it as a rule of its own."""
+    return [one._replace(operations=(step,)) for one in accepted for step in one.operations]
+
+
 def in_order(accepted: Iterable[Accepted]) -> list[Accepted]:
     """Return what was accepted, step by step, in the order in which a canonicalizer applies it."""
-    steps = [one._replace(operations=(step,)) for one in accepted for step in one.operations]
-    return sorted(steps, key=lambda one: one.operations[0].option.place)
+    return sorted(by_step(accepted), key=lambda one: one.operations[0].option.place)
 
 
 def unsettled(accepted: Sequence[Accepted], new: Accepted) -> list[Accepted]:

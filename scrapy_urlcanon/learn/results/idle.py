@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import as_template, locate
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+from scrapy_urlcanon.learn.results.accepted import by_step
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def without_idle(accepted: Iterable[Accepted]) -> list[Accepted]:
     DropParam(name='ref') 8
     DropParam(name='id') 4
     """
-    steps = [
-        rule._replace(operations=(operation,)) for rule in accepted for operation in rule.operations
-    ]
+    steps = by_step(accepted)
     number = 0
     while number < len(steps):
         rule, others = steps[number], steps[:number] + steps[number + 1 :]
