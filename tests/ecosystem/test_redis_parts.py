@@ -95,6 +95,46 @@ def test_variant_for_which_there_is_no_room_is_given_up_and_counted(new_lives):
     assert sent == []
 
 
+def test_page_that_another_process_has_got_is_had(redis_server, new_lives):
+    """As far as Redis answers; what it does not say is not had."""
+    (here, _), (there, _) = new_lives(), new_lives()
+    have(there, b"page")
+    assert there.dropped(b"page", "parse", "/?sid=1", "1") is Fate.FORGOTTEN
+    # From then on it is known here which callbacks there are.
+    here.sent(b"other", "parse")
+    here.dropped(b"other", "parse", "/?sid=1", "1")
+    assert [here.is_had(page) for page in (b"page", b"other", b"none")] == [True, False, False]
+    redis_server.stop()
+    assert not here.is_had(b"page")
+    redis_server.start()
+
+
+@pytest.mark.parametrize(("is_had", "fate"), [(True, Fate.FETCHED), (False, Fate.WAITS)])
+def test_page_of_which_a_limit_cut_something_off_is_not_had_anywhere(new_lives, is_had, fate):
+    """Another process asks for it by another URL; not while its first request is on its way."""
+    (here, _), (there, _) = new_lives(), new_lives()
+    if is_had:
+        have(here, b"page")
+        assert there.dropped(b"page", "parse", "/?sid=1", "1") is Fate.FORGOTTEN
+    else:
+        here.sent(b"page", "parse")
+    third, sent = new_lives()
+    here.cut_off(b"page", "parse")
+    assert third.dropped(b"page", "parse", "/?sid=2", "2") is fate
+    assert sum(sent) == is_had
+
+
+def test_second_step_of_another_callback_is_none_here(new_lives):
+    """Another process may get what comes of it, and would not tell."""
+    lives, _ = new_lives()
+    lives.sent(b"page", "parse")
+    lives.got(b"page", "parse")
+    assert not lives.asked_again(b"page", "parse", (b"page", "other"))
+    assert lives.asked_again(b"page", "parse", (b"page", "parse"))
+    # Nobody has asked for it yet.
+    assert not lives.asked_again(b"new", "parse", (b"new", "parse"))
+
+
 def test_fingerprint_that_is_forgotten_is_forgotten_by_all(redis_server):
     """A request that is not to be recorded stands in the set of scrapy-redis for a moment."""
     here, there = (SeenInRedis(redis_server.client, "seen") for _ in range(2))
