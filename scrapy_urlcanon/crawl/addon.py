@@ -21,6 +21,8 @@ from scrapy_urlcanon.exceptions import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.settings import BaseSettings
 
 _FINGERPRINTER = "REQUEST_FINGERPRINTER_CLASS"
@@ -39,7 +41,7 @@ def why_off(settings: BaseSettings) -> str | None:
     """
     if _is_ours(fingerprinter(_FINGERPRINTER, settings[_FINGERPRINTER])):
         return None
-    addons = map(_addon, build_component_list(settings["ADDONS"]))
+    addons = _addons(settings)
     if not any(isinstance(addon, type) and issubclass(addon, Addon) for addon in addons):
         return f'settings.py lacks ADDONS = {{"{_PATH}": 500}}'
     return None if value_of("enabled", settings) else f"{name_of('enabled')} is False"
@@ -47,6 +49,15 @@ def why_off(settings: BaseSettings) -> str | None:
 
 def _is_ours(fingerprinter_class: Any) -> bool:
     return bool(fingerprinter_class) and issubclass(fingerprinter_class, RequestFingerprinter)
+
+
+def _addons(settings: BaseSettings) -> Iterator[Any]:
+    """Return the add-ons of *settings*, in the order of their numbers."""
+    try:
+        named = build_component_list(settings["ADDONS"])
+    except ValueError as error:
+        raise ConfigurationError([Problem("ADDONS", str(error))]) from error
+    return map(_addon, named)
 
 
 def _addon(named: Any) -> Any:

@@ -311,6 +311,13 @@ def test_an_add_on_that_is_off_is_told(project, line, reason):
             ),
         ),
         (
+            "ADDONS = {'scrapy_urlcanon.Addon': '500'}",
+            (
+                "ADDONS: Invalid value 500 for component scrapy_urlcanon.Addon, please provide a "
+                "real number or None instead"
+            ),
+        ),
+        (
             "ADDONS['other.Addon'] = 1",
             "ADDONS['other.Addon']: cannot be loaded: No module named 'other'",
         ),
