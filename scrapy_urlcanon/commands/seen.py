@@ -77,7 +77,8 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
             if what == "import":
                 return _import(path, arguments.files)
             if not path.is_file():
-                raise UsageError(f"{path}: no such file", print_help=False)
+                reason = "expected a file, not a directory" if path.is_dir() else "no such file"
+                raise UsageError(f"{path}: {reason}", print_help=False)
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, None if older is None else time.time() - older)
         except ConfigurationError as error:

@@ -1,4 +1,4 @@
-"""What ``scrapy urlcanon seen`` imports."""
+"""What ``scrapy urlcanon seen`` imports, and what it takes for a store."""
 
 import pytest
 from command_line import urlcanon
@@ -23,3 +23,14 @@ def test_feed_of_scrapy_is_imported(exporter, count, tmp_path):
     if count:
         listed = urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout.splitlines()
         assert sorted(line.split(" ", 2)[2] for line in listed) == sorted(URLS[:count])
+
+
+@pytest.mark.parametrize(
+    ("store", "problem"),
+    [("absent.db", "no such file"), (".", "expected a file, not a directory")],
+)
+def test_what_is_no_store_is_told(store, problem, tmp_path):
+    """A directory is there, and no file: nobody is to look for one that is missing."""
+    done = urlcanon("seen", "list", store, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: {store}: {problem}\n")
