@@ -1,9 +1,9 @@
 """Databases that are begun: what a kill leaves of one, and what several processes make of it."""
 
-import os
+import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
+from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -13,38 +13,39 @@ from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.crawl.seen_sets.disk import DiskSet
 from scrapy_urlcanon.learn.store import ObservationStore
 
-KILLED = 9
 PROCESSES = 8
 
 
-def is_killed_at(statement, kind, path):
-    """Begin a database of *kind* in a process that ends at a *statement*; tell if it came to it."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
-    left, connect = count(statement, -1), sqlite3.connect
+@pytest.fixture
+def states_of(tmp_path, monkeypatch):
+    """Return what makes a database, and tells what stands on the disk before each statement."""
+    connect, states = sqlite3.connect, []
 
-    def connected(*arguments, **options):
-        database = connect(*arguments, **options)
-        database.set_trace_callback(lambda _: next(left) or os._exit(KILLED))
+    def connected(path, *arguments, **options):
+        def keep(_):
+            states.append(shutil.copytree(Path(path).parent, tmp_path / str(len(states))))
+
+        database = connect(path, *arguments, **options)
+        database.set_trace_callback(keep)
         return database
 
-    sqlite3.connect = connected
-    try:
-        kind(path)
-    finally:
-        os._exit(0)
+    def make(kind):
+        (tmp_path / "made").mkdir()
+        with monkeypatch.context() as patch:
+            patch.setattr(sqlite3, "connect", connected)
+            kind(tmp_path / "made" / "a.sqlite").close()
+        return states
+
+    return make
 
 
 @pytest.mark.parametrize("kind", [SeenPages, SkipPlaces, DiskSet, ObservationStore])
-def test_database_whose_making_is_killed_is_made_anew(kind, tmp_path):
-    """After each statement: no half of it is there, which would be taken for another program's."""
-    for statement in count():
-        path = tmp_path / f"{statement}.sqlite"
-        if not is_killed_at(statement, kind, path):
-            break
-        kind(path).close()
-    assert statement > 5
+def test_database_whose_making_is_killed_is_made_anew(kind, states_of):
+    """After any statement: there is no half of it, which would be taken for another program's."""
+    states = states_of(kind)
+    assert len(states) > 5
+    for state in states:
+        kind(state / "a.sqlite").close()
 
 
 @pytest.mark.parametrize("kind", [SeenPages, SkipPlaces, ObservationStore])
