@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_plus
 
 from scrapy_urlcanon.pages.signature import Lines, lines_of_lower
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LEAST: Final = 3
 _MOST_TEXTS, _MOST_LENGTH = 20, 200
@@ -14,20 +17,26 @@ _BETWEEN = re.compile(r"[/&;?=]+")
 _PLACE: Final = b"\0"
 
 
-def without_echoes(url: str, text: bytes, lines: Lines) -> tuple[Lines, Lines]:
+def without_echoes(
+    url: str, text: bytes, lines: Lines, is_known: Callable[[int], bool]
+) -> tuple[Lines, Lines]:
     r"""Return *lines* with what they repeat of *url* made one sign, and those that have any of it.
 
-    So a line that says the same of another URL is no other one. The latter are as they stand there:
-    elsewhere, where they repeat nothing, they are old too.
+    So a line that says the same of another URL is no other one. One that is known as it stands is
+    left so: a text has any word, and not each URL with such a word makes another text of it. The
+    latter are as they stand there: elsewhere, where they repeat nothing, they are old too.
 
     >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> pages = [(f"http://a.example/find?q={word}", f"nothing found for {word}\nhelp".encode())
     ...     for word in ("apple", "pear")]
-    >>> one, other = (without_echoes(url, text, lines_of(text)) for url, text in pages)
+    >>> one, other = (
+    ...     without_echoes(url, text, lines_of(text), lambda line: False) for url, text in pages
+    ... )
     >>> one[0] == other[0], one[1] == other[1], len(one[1])
     (True, False, 1)
 
     :param text: what stands in the first of *lines*, in lower case.
+    :param is_known: tells whether a line of this hash was seen.
     """
     without = text_without_echoes(url, text)
     if without == text:
@@ -38,8 +47,9 @@ def without_echoes(url: str, text: bytes, lines: Lines) -> tuple[Lines, Lines]:
         zip(text.split(b"\n"), without.split(b"\n"), strict=True)
     ):
         if line != bare:
-            masked[number], exact[number], _ = lines_of_lower(bare)[0]
             repeating.append(number)
+            if not is_known(exact[number]):
+                masked[number], exact[number], _ = lines_of_lower(bare)[0]
     as_they_stand = Lines(*([column[n] for n in repeating] for column in lines.columns))
     return Lines(masked, exact, words), as_they_stand
 

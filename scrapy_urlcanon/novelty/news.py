@@ -77,6 +77,11 @@ class SeenLines:
         """Return what is new in *lines*, which are old from now on."""
         return News(*note_lines(self.places, self.counts, *lines.columns))
 
+    def is_known(self, line: int) -> bool:
+        """Tell whether a line of this hash was seen, with these numbers."""
+        tag, place = divmod(line, len(self.places))
+        return self.places[place] == (tag & 0xFFFFFFFF or 1)
+
     def news_of_bytes(self, body: bytes) -> News:
         """Return what is new of a page that has no text: half of it, if no other was the same."""
         size = len(self.places)

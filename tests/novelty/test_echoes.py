@@ -6,15 +6,16 @@ from scrapy_urlcanon.novelty.news import SeenLines
 from scrapy_urlcanon.pages.page import Page
 
 
-def of(url, html):
+def of(url, html, seen=None):
     """Return the lines of a page without its echoes, and those with one."""
     page = Page(url, b"", html)
-    return without_echoes(url, page.lower, page.lines)
+    seen = seen or SeenLines(1 << 12)
+    return without_echoes(url, page.lower, page.lines, seen.is_known)
 
 
 def share_of(seen, url, html):
     """Return the share of a page that is new."""
-    lines, repeating = of(url, html)
+    lines, repeating = of(url, html, seen)
     share = seen.news(lines).share
     seen.news(repeating)
     return share
@@ -63,6 +64,16 @@ def test_what_a_page_repeats_of_its_url_is_old_elsewhere():
         share_of(seen, "http://a.example/hats", "<h1>Hats</h1>")
         share_of(seen, f"http://a.example/{one[0]}", one[1])
         assert share_of(seen, f"http://a.example/{other[0]}", other[1]) == 0
+
+
+def test_text_is_not_new_for_each_url_with_a_word_of_it():
+    """A currency, or a view, is called by a word that some text has."""
+    seen = SeenLines(1 << 12)
+    shares = [
+        share_of(seen, f"http://a.example/fox?in={word}", "<p>The quick brown fox jumps over it")
+        for word in ("none", "quick", "brown", "jumps", "over")
+    ]
+    assert shares == [1.0, 0, 0, 0, 0]
 
 
 def test_text_with_a_word_of_its_url_is_news_all_the_same():

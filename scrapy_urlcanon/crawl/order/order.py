@@ -384,9 +384,10 @@ class Order:
     def _read(self, response: Response) -> News:
         page = page_of(response)
         if page.is_text or not response.body:
-            lines, repeating = without_echoes(response.url, page.lower, page.lines)
-            news = self._lines.news(lines)
-            self._lines.news(repeating)
+            seen = self._lines
+            lines, repeating = without_echoes(response.url, page.lower, page.lines, seen.is_known)
+            news = seen.news(lines)
+            seen.news(repeating)
             return news
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
