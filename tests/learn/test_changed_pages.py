@@ -240,3 +240,19 @@ def test_word_is_one_in_the_host_and_in_the_path():
     hosts = [*pairs(f"{www}/a/{{0}}", "http://amp.shop.example/a/{0}", 8)]
     assert rules([*hosts, *pairs(f"{www}/b/{{0}}", f"{www}/b/{{0}}/amp", 8)]) == {}
     assert rules([*hosts, *pairs(f"{www}/b/{{0}}", f"{www}/b/{{0}}/view", 8)]) != {}
+
+
+def test_value_that_may_be_the_default_says_nothing_of_the_others():
+    """Lists by date are those without an order; what differs by name and size is no change.
+
+    Captures change often on this site, as three other parameters tell.
+    """
+    others = chain.from_iterable(pairs(f"/{p}/{{0}}", f"/{p}/{{0}}?{p}={{0}}", 8) for p in "bcd")
+    by_date = [see(f"/list/{i}{by}", f"list {i}") for i in range(8) for by in ("", "?by=date")]
+    orders = [
+        see(f"/list/{i}{query}", f"list {i}" + query * (i % 2))
+        for i in range(10, 15)
+        for query in ("", "?by=name" if i % 3 else "?by=size")
+    ]
+    found = rules([*others, *by_date, *orders])["shop.example"]
+    assert found["drop_params"] == ["b", "c", "d"]

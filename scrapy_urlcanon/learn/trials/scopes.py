@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from scrapy_urlcanon.learn.trials.values import (
     is_telling,
     only_value,
     tell_things_apart,
+    value_in,
 )
 from scrapy_urlcanon.learn.vocabulary import SEARCHED_OR_Q, is_date, is_paging, may_be_default
 
@@ -125,6 +127,8 @@ class ScopeSearch:
                     chance=self._chance,
                 ):
                     return True
+                if trial.known <= 0 and not self._holds_without_default(name, scope):
+                    return True
                 continue
             if trial.known <= 0 and is_date(value_of(value)):
                 return True
@@ -137,6 +141,25 @@ class ScopeSearch:
             if (matters and count < named) or is_telling(showing, count, named, self._chance):
                 return True
         return False
+
+    def _holds_without_default(self, name: str, scope: Scope) -> bool:
+        """Tell whether a parameter may go by what others of its values than the default show.
+
+        What most of the evidence has may be the default. Where others differ at times, what it
+        shows is none for them, though captures of the site change as often.
+        """
+        showing = [
+            ({value_in(source, name) for source in merge.sources} - {None}, merge)
+            for merge in self._merges
+            if scope.holds(merge.target)
+        ]
+        evidence = [values for values, merge in showing if merge.pages]
+        count = Counter(value for values in evidence for value in values)
+        default = next((value for value, times in count.items() if 2 * times > len(evidence)), None)
+        if default is None:
+            return True
+        rest = self._trial.tally(scope, (merge for values, merge in showing if values != {default}))
+        return not rest.lost or self._is_enough(rest, rest.support(self._thresholds))
 
     def _stands(self, tally: Tally) -> bool:
         """Tell whether the candidate holds where it acts on the URLs of a scope only.

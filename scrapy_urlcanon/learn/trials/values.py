@@ -43,7 +43,7 @@ def only_value(name: str, merges: Iterable[Merge], shows: Callable[[Location], b
     found: str | None = None
     for merge in merges:
         for source in merge.sources:
-            value = _value_in(source, name)
+            value = value_in(source, name)
             if value not in {None, found} and shows(source):
                 if found is not None:
                     return None
@@ -105,12 +105,12 @@ def fall_apart(
     """
     counts = Counter[_Value]()
     for url, _ in changes:
-        if (value := _value_in(url, name)) is not None:
+        if (value := value_in(url, name)) is not None:
             counts[value] += 1
         if len(counts) > _MAX_VALUES:
             return False
     together = Counter(
-        frozenset(_value_in(source, name) for source in merge.sources if shows(source))
+        frozenset(value_in(source, name) for source in merge.sources if shows(source))
         for merge in merges
     )
     by_count = sorted(counts, key=lambda value: (-counts[value], value or ""))
@@ -127,7 +127,7 @@ def fall_apart(
         return {
             _folder(target)
             for url, target in changes
-            if _value_in(url, name) in values or (None in values and is_seen(target))
+            if value_in(url, name) in values or (None in values and is_seen(target))
         }
 
     def is_another_page(values: set[_Value]) -> bool:
@@ -282,6 +282,6 @@ def _folder(url: Location) -> tuple[Origin, str]:
     return url.origin, NUMBER.sub("0", url.path.rstrip("/").rpartition("/")[0])
 
 
-def _value_in(url: Location, name: str) -> _Value:
+def value_in(url: Location, name: str) -> _Value:
     """Return the parameter of that name, with its value."""
     return next((param for param in url.params if name_of(param) == name), None)
