@@ -416,3 +416,21 @@ def test_last_part_of_a_topic_is_not_where_its_first_one_is():
             if draw.random() < 0.95:
                 seen.append(see(url, f"part {part} of {topic}"))
     assert sorted(skipped(seen)) == ["/t{a:digits}/last", "/t{a:digits}/new"]
+
+
+def test_page_that_was_seen_at_its_place_is_not_found_at_some_other_one():
+    """Where one recipe in eight is another one in grams, those of its kind are no class to skip.
+
+    That reviews are seen beside the recipe, where the recipe itself is, is no reason to think that
+    the crawl has missed another place.
+    """
+    recipes = [observed.see(f"/recipe/{i}", f"recipe {i}") for i in range(60)]
+    metric = [
+        observed.see(f"/recipe/{i}?units=metric", f"recipe {i}" + " in grams" * (i % 8 == 0))
+        for i in range(1, 60)
+    ]
+    reviews = [
+        observed.see(f"/recipe/{i}/reviews", f"recipe {i}" if i % 4 else f"reviews of {i}")
+        for i in (*range(1, 10), 12, 16, 20, *range(60, 90))
+    ]
+    assert observed.rules([*recipes, *metric, *reviews]) == {}

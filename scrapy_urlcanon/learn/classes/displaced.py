@@ -22,7 +22,7 @@ def shown_in_place(
 ) -> Callable[[Location], set[int]]:
     """Return what tells which pages were seen where a URL of a class should have its other one.
 
-    That place is told from the URL, as the same without a parameter. Or the URL is told from the
+    That place is told from the URL, as the same without a parameter. Else the URL is told from the
     place: of ``/article/7`` nothing says that it is ``/user/3/article/7``, whose class says so.
 
     :param pages: of each page of the class its URLs there, and others, at least one.
@@ -37,9 +37,11 @@ def shown_in_place(
                 led.setdefault(follow(back, url), set()).update(groups.pages_of(url))
 
     def shown(one: Location) -> set[int]:
-        found = led.get(one, set())
         if way and (url := follow(way, one)) in groups.pages:
-            found = found.union(groups.pages_of(url))
+            # What else leads back is no such place: `/7/reviews` is not where `/7?print` is found.
+            found = {*groups.pages_of(url)}
+        else:
+            found = led.get(one, set())
         return found - {NO_EVIDENCE}
 
     return shown
