@@ -67,7 +67,7 @@ class LeftRequests:
         :raises ValueError: if its callback is none of the spider, or something of it cannot be
             written, so that it could not be read.
         """
-        data = request.to_dict(spider=self._spider if request.callback else None)
+        data = request.to_dict(spider=self._spider if request.callback or request.errback else None)
         if mark_of(request, RESCUE):
             # Whether it is needed shows when the request that it was to replace is taken up.
             data["meta"] = {key: value for key, value in data["meta"].items() if key != MARK_KEY}

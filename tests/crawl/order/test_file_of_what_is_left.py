@@ -3,10 +3,10 @@
 import resource
 
 import pytest
-from loopback import page
+from loopback import Response, page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import ONE_BY_ONE, SITE, urls_in
+from sites import ONE_BY_ONE, SITE, FollowSpider, urls_in
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.novelty.kinds import OTHER
@@ -33,6 +33,37 @@ async def test_crawl_that_takes_up_the_file_that_it_writes_keeps_it(crawl, tmp_p
     assert 0 < len(second.hits) < len(left)
     assert urls_in(tmp_path / "left.taken-up") == left
     assert sorted([*second.hits, *urls_in(tmp_path / "left")]) == sorted(left)
+
+
+class TellsOfFailures(FollowSpider):
+    """What it asks for has an errback, and the callback that spiders have by default."""
+
+    def parse(self, response):
+        for number in range(100):
+            yield Request(response.urljoin(f"/item/{number}"), errback=self.failed)
+
+    def failed(self, _failure):
+        self.crawler.stats.inc_value("failed")
+
+
+@deferred_f_from_coro_f
+async def test_request_with_an_errback_alone_is_left_and_taken_up_with_it(crawl, tmp_path):
+    """It could not be written, was fetched for that whatever was expected, and no crawl stopped."""
+
+    def respond(_request):
+        return page("nothing")
+
+    first = await crawl(respond, STOPPING, spider=TellsOfFailures)
+    left = urls_in(tmp_path / "left")
+    assert first.stats["finish_reason"] == "urlcanon_no_news"
+    assert len(first.hits) + len(left) == 101
+
+    def fail(_request):
+        return Response(500)
+
+    later = {**ONE_BY_ONE, "URLCANON_TAKE_UP": "left"}
+    second = await crawl(fail, later, start=(), spider=TellsOfFailures)
+    assert second.stats["failed"] == len(left)
 
 
 def test_request_for_which_there_is_no_room_spoils_no_other(tmp_path):
