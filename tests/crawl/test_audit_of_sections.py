@@ -6,9 +6,12 @@ import pytest
 from audited_shop import SETTINGS, WRONG, product, shop
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
+from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
 
 ENTRY = "audit/rule/drop_params:id/site.example/"
@@ -40,6 +43,37 @@ def outcome(verdicts):
 def test_outcome_by_sections(verdicts, expected):
     """It takes as much in one of several as of a site that has but one, and some more."""
     assert outcome(verdicts) is expected
+
+
+def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
+    """Not less often by the number of other pages that it merged as it should."""
+    sample = AuditSample(Canonicalizer(), 0.05, 0.1)
+    record = sample.record(RuleEntry("drop_params", "id"), "a.example")
+    for number in range(9):
+        record.choose("a")
+        record.add(None, str(number).encode(), "a")
+    record.choose("f")
+    record.add(OtherPage("/?id=1", "/", frozenset({(1, 1)})), section="f")
+    count = 0
+    while sample.need(record) is Need.SUSPECTED:
+        record.choose("f")
+        count += 1
+    assert count == 12
+
+
+@deferred_f_from_coro_f
+async def test_first_audits_of_an_entry_are_of_several_sections(crawl):
+    """What is dropped first is all of one section, and so is what is dropped last."""
+    right = [[f"/{art}/{number}?id={n}" for number in range(30) for n in "01"] for art in "ab"]
+    wrong = [f"/forum/t{number}?id={n}" for number in range(10) for n in "01"]
+
+    def answer(request, _):
+        shown = request.target if request.path.startswith("/forum/") else request.path
+        return product(crc32(shown.encode()))
+
+    result = await crawl(shop([*right[0], *wrong, *right[1]], answer), {**WRONG, **SETTINGS})
+    assert {*wrong} <= {*result.pages}
+    assert result.figures[f"{ENTRY}same"] <= 2
 
 
 @pytest.mark.parametrize("folder", ["/forum", "/"])

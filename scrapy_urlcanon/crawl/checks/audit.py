@@ -180,9 +180,10 @@ class Audit:
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
             is_new = not self._variants.has(drop.request)
             self._variants.remember(drop)
-            if is_new and self._sample.has(drop):
+            order = self._sample.pass_over(drop) if is_new else None
+            if order is not None:
                 page = None if self._is_had(drop) else self._fingerprints.page(drop.request)
-                self._variants.postpone(drop.request, rank(drop), page)
+                self._variants.postpone(drop.request, order, page)
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
@@ -279,7 +280,7 @@ class Audit:
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
         """Audit what had to wait, as far as that is affordable by now."""
         for record in self._sample.take_waiting(at_any_cost=at_any_cost):
-            drops = self._variants.find(record.domain, partial(self._can_tell_of, record))
+            drops = self._found_for(record)
             if record.is_suspect:
                 # It may be wrong for some of these pages alone, such as the last ones.
                 drops.sort(key=rank)
@@ -293,6 +294,13 @@ class Audit:
         is_affordable = partial(self._sample.is_affordable, Need.SAMPLED)
         for drop in self._variants.take_postponed(self._is_had, is_affordable):
             self._audit(drop)
+
+    def _found_for(self, record: EntryRecord) -> list[Drop]:
+        """Return what may tell of the entry of *record*: of the sections where it is looked for."""
+        find = partial(self._variants.find, record.domain)
+        can_tell = partial(self._can_tell_of, record)
+        is_told_in = record.section_test()
+        return find(lambda drop: is_told_in(drop.request.url) and can_tell(drop)) or find(can_tell)
 
     def _can_tell_of(self, record: EntryRecord, drop: Drop) -> bool:
         return self._sample.is_due(record, drop) and self._is_had(drop)

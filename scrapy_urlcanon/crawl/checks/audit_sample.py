@@ -46,6 +46,10 @@ _REMEMBERED_NAMES = 100_000
 _REMEMBERED_URLS = 1_000_000
 _MOST_REFUSALS = 3
 """So often one URL is asked for again, whatever the server answers."""
+_APART = 8
+"""Between the first and the second audit of an entry so many variants are to be dropped, and the
+square of it before the third, but for those of other sections of the site; and before one that was
+wrong is audited in sections where it was not."""
 _IDLE = 50
 """After so many drops that it had no part in an entry is not looked at any more."""
 _MORE_PAGES = 1.05
@@ -105,6 +109,14 @@ class AuditSample:
                 if len(urls) < _FREQUENT:
                     urls.add(hash(drop.request.url))
 
+    def pass_over(self, drop: Drop) -> int | None:
+        """Note that *drop* is not audited now; return where it stands in the sample, if it does."""
+        if not self._share or not _may_be_fetched(drop):
+            return None
+        for record in self.records_of(drop.entries, drop.domain):
+            record.passed_over += 1
+        return self._order_in_sample(drop)
+
     def have_wait(self, drop: Drop) -> None:
         """Have what *drop* is due to wait for an audit: its page was not fetched yet."""
         if not self._share or not _may_be_fetched(drop):
@@ -133,9 +145,7 @@ class AuditSample:
         """Note that the audit of *url* for *records* begins."""
         self._under_way[url] = records
         for record in records:
-            record.chosen += 1
-            record.under_way += 1
-            record.is_doubted = False
+            record.choose(section_of(url))
         self.budget.begin()
 
     def ended(self, url: str, fetches: int) -> None:
@@ -167,13 +177,41 @@ class AuditSample:
         records = self.records_of(entries, drop.domain)
         needs = {record: need for record in records if (need := self.need(record)) is not None}
         if not needs:
-            return self.has(drop) and self.budget.has_room(Need.SAMPLED)
+            return self._order_in_sample(drop) is not None and self.budget.has_room(Need.SAMPLED)
         need = min(needs.values())
-        if self.is_affordable(need) or (at_any_cost and any(map(self._is_open, needs))):
+        if at_any_cost and any(map(self._is_open, needs)):
+            return True
+        may_wait = not at_any_cost and all(self._may_wait(drop, record) for record in needs)
+        if not may_wait and self.is_affordable(need):
             return True
         for record in needs:
             self._waiting.add(record)
         return False
+
+    def _may_wait(self, drop: Drop, record: EntryRecord) -> bool:
+        """Tell whether what is dropped of another section may tell more of an entry than *drop*.
+
+        What is dropped one after the other is often of one section; where an entry was wrong in one
+        it is looked at there.
+        """
+        # What is declared is not looked for later, and what is skipped is proved by all that it is.
+        is_other = drop.is_declared or drop.is_skipped
+        if is_other or record.section_test()(drop.request.url):
+            return False
+        if record.is_suspect:
+            return record.passed_over < _APART
+        is_of_few = self.need(record) is Need.LITTLE_KNOWN and not self.has(drop)
+        return is_of_few and record.passed_over < _APART**record.chosen
+
+    def _order_in_sample(self, drop: Drop) -> int | None:
+        """Return where *drop* stands among those that are due for the share; None if it is not.
+
+        Sections of the site in which an entry was not looked at come first.
+        """
+        records = self.records_of(drop.entries, drop.domain)
+        if any(record.is_new(section_of(drop.request.url)) for record in records):
+            return rank(drop) - 2**64
+        return rank(drop) if self.has(drop) else None
 
     def is_affordable(self, need: Need, *, more: int = 0) -> bool:
         """Tell whether there may be an audit for *need* now.
@@ -213,8 +251,11 @@ class AuditSample:
     def wait_no_more(self) -> None:
         """Have what waits for some more pages wait for nothing: there will be none."""
         self._waiting.go_on()
-        for record in filter(EntryRecord.doubt, self.records):
-            self._waiting.add(record)
+        for record in self.records:
+            need = self.need(record)
+            # The first ones come before, of which some had to wait.
+            if (need is None or not self.is_affordable(need)) and record.doubt():
+                self._waiting.add(record)
 
     def put_off(self, record: EntryRecord) -> None:
         """Have *record* wait until there are some more pages: there was nothing to audit."""
@@ -264,11 +305,11 @@ class AuditSample:
         section of a site, and where it was wrong in one there. The more entries a drop tells of the
         better, until there was one of which nothing was told.
         """
-        is_suspect, sections = record.is_suspect, record.sections
+        is_told_in = record.section_test()
 
         def order(drop: Drop) -> tuple[bool, bool, int]:
             records = self.records_of(drop.entries, drop.domain)
-            is_behind = (section_of(drop.request.url) in sections) is not is_suspect
+            is_behind = not is_told_in(drop.request.url)
             if any(each.cannot_tell and not each.judged for each in records):
                 return self.may_repeat(drop), is_behind, len(records)
             waiting = sum(each in self._waiting for each in records)

@@ -10,7 +10,7 @@ from scrapy_urlcanon.confidence import ERROR, Outcome, SequentialTest
 from scrapy_urlcanon.pages.noise import Noise
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
+_REMEMBERED_SECTIONS = 12
+"""In so many of them each entry is looked at: on some sites each page has a folder of its own."""
 _LEAST_OTHERS = 2
 """One page condemns no rule."""
 _CLEARED = 3
@@ -149,12 +151,16 @@ class EntryRecord:
         """How many of these audits have not ended."""
         self.unsettled = 0
         """How many of these were another page, and it is not known which entry is to blame."""
+        self.passed_over = 0
+        """How many variants with URLs that it changed were dropped since the last was chosen."""
+        self.looked_in: tuple[str, ...] = ()
+        """Of which sections of the site those were that were chosen; of the first few."""
         self.idle = 0
         """How many it changed and did not merge."""
         self.same = 0
         self.cannot_tell = 0
         self.settled = 0
-        """How many were chosen when the verdicts last spoke for the entry."""
+        """How many were chosen when the verdicts last spoke for the entry, or first against it."""
         self.refused = 0
         """Of how many since then there was no answer: it asked to slow down, or who is there."""
         self.is_doubted = False
@@ -186,6 +192,29 @@ class EntryRecord:
         """Of which sections of the site there are verdicts; where any was wrong, of which these."""
         wrong = frozenset(section for section, other in self._evidence() if other)
         return wrong or frozenset(section for section, _ in self._evidence())
+
+    def is_new(self, section: str) -> bool:
+        """Tell whether no variant of *section* was chosen, as far as that is remembered."""
+        return section not in self.looked_in and len(self.looked_in) < _REMEMBERED_SECTIONS
+
+    def section_test(self) -> Callable[[str], bool]:
+        """Return what tells whether a URL is of a section where it is to be looked at next.
+
+        Where it was wrong, if it was anywhere, and else where it was not looked at.
+        """
+        is_suspect, wrong = self.is_suspect, self.sections
+        if is_suspect:
+            return lambda url: section_of(url) in wrong
+        return lambda url: self.is_new(section_of(url))
+
+    def choose(self, section: str) -> None:
+        """Note that a variant of *section* was chosen to be fetched."""
+        self.chosen += 1
+        self.under_way += 1
+        self.passed_over = 0
+        self.is_doubted = False
+        if self.is_new(section):
+            self.looked_in = (*self.looked_in, section)
 
     @property
     def is_cleared(self) -> bool:
@@ -255,9 +284,10 @@ class EntryRecord:
         if other is None and content:
             self._has_contents |= self._proof not in {b"", content}
             self._proof = self._proof or content
+        is_first = other is not None and not self.is_suspect
         self._verdicts.append((section, other))
         del self._verdicts[:-_REMEMBERED_VERDICTS]
-        if other is None and self.outcome is Outcome.HOLDS:
+        if is_first or (other is None and self.outcome is Outcome.HOLDS):
             self.settled, self.refused = self.chosen, 0
 
     def _evidence(self) -> Iterator[tuple[str, OtherPage | None]]:
