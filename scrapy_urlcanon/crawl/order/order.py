@@ -166,7 +166,7 @@ class Order:
         self._turns: BoundedMapping[str, Turns] = BoundedMapping(_MAX_SLOTS)
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
-        # By the URLs of requests that do not say so.
+        # By the URLs of requests that do not say so, and of those that come of redirects.
         self._found_on: BoundedMapping[str, str] = BoundedMapping(_MAX_FOUND)
         self._redirected: list[tuple[Request, Taken]] = []
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
@@ -190,6 +190,7 @@ class Order:
             for source in sources_of(request)[-1:]:
                 if taken := self._in_flight.get(source):
                     taken.goes_on = True
+                    self._found_on[url] = taken.linked_by
         suspected = self.suspicions.of(url)
         if page is None or page.links is None:
             return self._url_features.of(url, ("no link", *suspected))

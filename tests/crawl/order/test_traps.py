@@ -8,7 +8,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 import pytest
-from loopback import Response, page
+from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider, ItemSpider
@@ -289,18 +289,20 @@ async def test_lists_of_the_lists_on_which_the_items_are_found_are_no_trap(
     def html_of(kind, number):
         if kind == "item":
             return f"<h1>{words(number, 5)}</h1>"
-        below = {"": "year", "year": "month", "month": "item"}[kind]
+        below = {"": "year", "year": "month", "month": "go"}[kind]
         numbers = range(25) if kind == "" else (2 * int(number), 2 * int(number) + 1)
         return "".join(f"<a href=/{below}/{each}>x</a>" for each in numbers)
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
+        if kind == "go":
+            return redirect(f"/item/{number}")
         headers = (("Content-Type", "text/html"), ("Referrer-Policy", policy))
         return Response(200, headers[: 1 + bool(policy)], html_of(kind, number).encode())
 
     by_items = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_BY": "items"}
     result = await crawl(respond, {**by_items, **settings}, spider=ItemSpider)
-    assert len(result.hits) == 1 + 25 + 50 + 100
+    assert len(result.hits) == 1 + 25 + 50 + 100 + 100
     assert "brought next to nothing new" not in caplog.text
     assert not [key for key in result.figures if key.startswith("novelty/trap/")]
 
