@@ -278,28 +278,32 @@ class Miner:
         # What has counter-examples itself may be as right as what will be tried after it.
         others = self._refused if lost else self._refused | self._pending
         return any(
-            self._show_third(candidate, evidence)
+            not self._is_by_change(of_lost, pages + of_lost)
             and not self.thresholds.special(own, lost, max(own, pages), max(lost, of_lost), 1)
+            and self._show_third(candidate, evidence)
             for candidate, (pages, of_lost) in others.items()
         )
 
     def _show_third(self, candidate: Candidate, evidence: Collection[Merge]) -> bool:
-        """Tell whether merges show what a candidate makes of their URLs.
+        """Tell whether merges show what a candidate makes of one of their URLs, and not of all.
 
         That must have been seen for a quarter of them, as crawls that are cut short have half of
         the URLs and less, and differ no more often than captures do.
         """
         pages, seen, differ = self.groups.pages, 0, 0
         for merge in evidence:
-            thirds = {apply_all(candidate, source) for source in merge.sources}
-            thirds = {third for third in thirds.difference(merge.sources) if third in pages}
-            seen += bool(thirds)
-            differ += any(
-                set(merge.pages).isdisjoint(self.groups.pages_of(third)) for third in thirds
-            )
-        if not seen or 4 * seen < len(evidence):
-            return False
-        return not differ or 1.0 - at_most(differ - 1, seen, USUAL) >= self.thresholds.chance
+            ends = [apply_all(candidate, source) for source in merge.sources]
+            thirds = {end for end in ends if end in pages}.difference(merge.sources)
+            if thirds and ends.count(ends[0]) < len(ends):
+                seen += 1
+                differ += any(
+                    set(merge.pages).isdisjoint(self.groups.pages_of(third)) for third in thirds
+                )
+        return 0 < seen >= len(evidence) / 4 and self._is_by_change(differ, seen)
+
+    def _is_by_change(self, differ: int, of: int) -> bool:
+        """Tell whether captures that change explain that so many pages differ."""
+        return not differ or 1.0 - at_most(differ - 1, of, USUAL) >= self.thresholds.chance
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = [
