@@ -201,7 +201,7 @@ class Groups:
         first: dict[Location, Location] = {}
         more: dict[Location, list[Location]] = {}
         for source, target in changes.items():
-            end = self.end(target)
+            end = self._end(target)
             # What is led back becomes nothing else.
             if end != source and first.setdefault(end, source) is not source:
                 more.setdefault(end, []).append(source)
@@ -301,7 +301,7 @@ class Groups:
         handles = self._handles
         for source, made in changes.items():
             pages = self.pages.pop(source)
-            target = self.end(made)
+            target = self._end(made)
             row = self.pages.row_of(target)
             known = None if row == NO_ROW else self.pages.pages_at(row)
             self._follow(pages, source, target)
@@ -319,7 +319,7 @@ class Groups:
                 if page not in there and self._rows.has(page):
                     self._joined.add(page, row)
 
-    def end(self, target: Location) -> Location:
+    def _end(self, target: Location) -> Location:
         """Return what becomes of what a candidate makes of a URL.
 
         Where all that was seen under ``/q/7/title`` is ``/q/7`` by now, so is what becomes that.

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.confidence import at_most
 from scrapy_urlcanon.learn.candidates import Duplicates, collect
 from scrapy_urlcanon.learn.candidates.allow_lists import allow_lists
 from scrapy_urlcanon.learn.candidates.differences import differing_options
@@ -26,7 +25,7 @@ from scrapy_urlcanon.learn.groups import Groups, as_it_is
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.operations.base import apply_all
-from scrapy_urlcanon.learn.rates import ANY_RATE, USUAL, Pairs, Rates, Seen
+from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, in_order, inserted, settled, unsettled
 from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Record, Thresholds, worth
 from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.learn.candidates import Candidate
-    from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
@@ -50,9 +48,6 @@ MAX_TARGETS = 10_000
 
 #: Rules of one site that are listed apart.
 MAX_UNSURE = 10
-
-#: Merges of a template that are held against what a refused candidate makes of their URLs.
-MAX_COMPARED = 100
 
 #: Each round works on what the rules of the last one left; four settle all sites that we have seen.
 MAX_ROUNDS = 4
@@ -82,10 +77,8 @@ class Miner:
         """What share of the URLs that lead to its pages the crawl has seen at least, by those that
         rules make of others."""
         self._failed: dict[Candidate, Accepted] = {}
-        # Of those of the last rounds that some pages speak against.
+        # Of the failed templates that some pages speak against.
         self._refused: dict[Candidate, Record] = {}
-        # Of those that will be tried once more.
-        self._pending: dict[Candidate, Record] = {}
         self._rates = Rates(thresholds.confidence)
         self._start: Callable[[Location], Location] = as_it_is
 
@@ -135,7 +128,6 @@ class Miner:
     def _mine(self) -> None:
         """Accept what can be accepted, round by round."""
         for _ in range(MAX_ROUNDS):
-            self._refused.clear()
             found = self._round(_OPTIONS)
             failed = dict(self._failed)
             if not self._round(_TEMPLATES) and not found:
@@ -170,6 +162,7 @@ class Miner:
         found = collect(chain.from_iterable(maker(duplicates) for maker in makers))
         candidates = select(found, self.groups, self._known)
         self._failed.clear()
+        self._refused.clear()
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
         accepted = False
@@ -190,15 +183,12 @@ class Miner:
             ):
                 self._rates.add_pairs(candidate, pairs)
                 # No page speaks against some of them, but against their siblings.
-                (flawed if whole.against else clean).append(candidate)
-                if whole.against and len(candidate) == 1:
-                    self._pending[candidate] = Record(len(whole.pages), whole.against)
+                (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:
                 self._remember(trial)
             # It holds what it changes: a million URLs, and not beside those of the next one.
             del trial
         for candidate in (*clean, *flawed):
-            self._pending.pop(candidate, None)
             self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             is_choice = self.groups.rate_of_change.is_alone and self._defaults(
@@ -252,58 +242,15 @@ class Miner:
         lost, own = tally.against, tally.support(self.thresholds)
         if not lost or trial.known > 0:
             return False
-        is_template = trial.candidate[0].is_template
         return any(
             not self.thresholds.special(own, lost, max(own, pages), max(lost, of_lost), 1)
             for candidate, (pages, of_lost) in self._refused.items()
-            if (is_template or candidate[0].is_template)
-            and all(
-                self.groups.end(apply_all(candidate, url)) == self.groups.end(to)
+            if all(
+                apply_all(candidate, url) == to
                 for url, to in trial.changes.items()
                 if tally.scope.holds(url)
             )
         )
-
-    def _agrees_by_third(self, trial: Trial, tally: Tally) -> bool:
-        """Tell whether a template may but make one what shows the same as a third URL at times.
-
-        Where ``/7?units=metric`` is ``/7`` for most recipes, and ``/7/reviews`` for those without a
-        review, neither of which is a rule, the two agree for many, and for none that shows
-        something else than ``/7`` in both.
-        """
-        if trial.known > 0 or not trial.candidate[0].is_template:
-            return False
-        lost, own = tally.against, tally.support(self.thresholds)
-        evidence = [*islice(trial.supporting(tally.scope), MAX_COMPARED)]
-        # What has counter-examples itself may be as right as what will be tried after it.
-        others = self._refused if lost else self._refused | self._pending
-        return any(
-            not self._is_by_change(of_lost, pages + of_lost)
-            and not self.thresholds.special(own, lost, max(own, pages), max(lost, of_lost), 1)
-            and self._show_third(candidate, evidence)
-            for candidate, (pages, of_lost) in others.items()
-        )
-
-    def _show_third(self, candidate: Candidate, evidence: Collection[Merge]) -> bool:
-        """Tell whether merges show what a candidate makes of one of their URLs, and not of all.
-
-        That must have been seen for a quarter of them, as crawls that are cut short have half of
-        the URLs and less, and differ no more often than captures do.
-        """
-        pages, seen, differ = self.groups.pages, 0, 0
-        for merge in evidence:
-            ends = [apply_all(candidate, source) for source in merge.sources]
-            thirds = {end for end in ends if end in pages}.difference(merge.sources)
-            if thirds and ends.count(ends[0]) < len(ends):
-                seen += 1
-                differ += any(
-                    set(merge.pages).isdisjoint(self.groups.pages_of(third)) for third in thirds
-                )
-        return 0 < seen >= len(evidence) / 4 and self._is_by_change(differ, seen)
-
-    def _is_by_change(self, differ: int, of: int) -> bool:
-        """Tell whether captures that change explain that so many pages differ."""
-        return not differ or 1.0 - at_most(differ - 1, of, USUAL) >= self.thresholds.chance
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = [
@@ -312,7 +259,6 @@ class Miner:
             if not (
                 self._is_led_back(trial, tally)
                 or self._is_part_of_refused(trial, tally)
-                or self._agrees_by_third(trial, tally)
                 or self._is_category(trial, tally.scope)
             )
         ]
@@ -334,7 +280,7 @@ class Miner:
     def _remember(self, trial: Trial) -> None:
         whole = trial.whole
         evidence = whole.evidence(self.thresholds)
-        if whole.against and len(trial.candidate) == 1:
+        if whole.against and trial.candidate[0].is_template:
             self._refused[trial.candidate] = Record(len(whole.pages), whole.against)
         self._failed[trial.candidate] = Accepted(whole.scope, trial.candidate, evidence)
 
