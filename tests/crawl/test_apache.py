@@ -30,6 +30,9 @@ LoadModule dir_module {modules}/mod_dir.so
 LoadModule autoindex_module {modules}/mod_autoindex.so
 LogFormat "%m %U%q" request
 CustomLog {root}/access.log request
+<Directory />
+    AllowOverride None
+</Directory>
 <Directory {root}/tree>
     Options Indexes
     IndexOptions FancyIndexing
