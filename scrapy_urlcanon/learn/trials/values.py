@@ -183,10 +183,11 @@ def condition_of_kind(
 def is_telling(showing: int, count: int, of: int, chance: float) -> bool:
     """Tell whether it is no chance that only some of *count* URLs show something, of all there are.
 
-    :param showing: how many of these do.
+    :param showing: how many of these do; those above *count* are where nobody saw them, as a rule
+        that was accepted before gave them another path.
     :param of: how many URLs there are, with the others.
     """
-    likely: float = (1.0 - showing / (count + 1)) ** (of - count)
+    likely: float = (1.0 - min(showing, count) / (count + 1)) ** (of - count)
     return likely <= chance
 
 
