@@ -6,7 +6,7 @@ import re
 from array import array
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.novelty.inner_loops.in_python import OTHER_NUMBERS
+from scrapy_urlcanon.novelty.inner_loops.in_python import OTHER_NUMBERS, place_of
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
@@ -82,5 +82,4 @@ class Frames:
 
     @staticmethod
     def _place(text: bytes) -> tuple[int, int]:
-        tag, place = divmod(hash64(text), _PLACES)
-        return place, tag & 0xFFFFFFFF or 1
+        return place_of(hash64(text), _PLACES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.novelty.frames import LEAST
 from scrapy_urlcanon.novelty.inner_loops import note_lines
+from scrapy_urlcanon.novelty.inner_loops.in_python import place_of
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
@@ -79,14 +80,12 @@ class SeenLines:
 
     def is_known(self, line: int) -> bool:
         """Tell whether a line of this hash was seen, with these numbers."""
-        tag, place = divmod(line, len(self.places))
-        return self.places[place] == (tag & 0xFFFFFFFF or 1)
+        place, tag = place_of(line, len(self.places))
+        return self.places[place] == tag
 
     def news_of_bytes(self, body: bytes) -> News:
         """Return what is new of a page that has no text: half of it, if no other was the same."""
-        size = len(self.places)
-        tag, place = divmod(hash64(body), size)
-        tag = tag & 0xFFFFFFFF or 1
+        place, tag = place_of(hash64(body), len(self.places))
         is_new = self.places[place] != tag
         self.places[place] = tag
         return News(1, 0, 0.5 if is_new else 0.0)

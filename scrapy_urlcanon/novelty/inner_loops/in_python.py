@@ -189,6 +189,15 @@ def learn(
             known[number] = 1.0 - max(doubt / surer, least)
 
 
+def place_of(line: int, size: int) -> tuple[int, int]:
+    """Return where of so many places a hash of 64 bits has its own, and what is kept of it there.
+
+    Never 0, which stands where nothing was seen.
+    """
+    tag, place = divmod(line, size)
+    return place, tag & 0xFFFFFFFF or 1
+
+
 def note_lines(
     places: array[int],
     counts: bytearray,
@@ -207,16 +216,14 @@ def note_lines(
     each = zip(masked, exact, lengths, strict=True)
     for number, (shape, line, length) in enumerate(islice(each, MAX_LINES)):
         words += length
-        place = line % size
-        tag = line // size & 0xFFFFFFFF or 1
+        place, tag = place_of(line, size)
         if places[place] == tag:
             continue
         places[place] = tag
         counts[place] = 0
         new += length
         if shape != line:
-            place = shape % size
-            tag = shape // size & 0xFFFFFFFF or 1
+            place, tag = place_of(shape, size)
             if places[place] == tag:
                 if counts[place] < CLOCK:
                     counts[place] += 1
