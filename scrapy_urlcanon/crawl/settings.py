@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attrs import Attribute, field, fields, frozen
 
@@ -92,14 +92,19 @@ def _problem_of_report(template: str) -> str | None:
 
 
 def _setting(
-    reader: Callable[[str, Any], Any], *, default: object, needs: str | None = None
+    reader: Callable[[str, Any], Any],
+    *,
+    default: object,
+    needs: str | None = None,
+    file: Literal["read", "written"] | None = None,
 ) -> Any:
     """Return the attribute of a setting.
 
     :param reader: returns the value of the setting, given its name and what Scrapy has of it.
     :param needs: the attribute of the setting without which this one has no effect.
+    :param file: what a crawl does to the files that it names.
     """
-    return field(default=default, metadata={"read": reader, "needs": needs})
+    return field(default=default, metadata={"read": reader, "needs": needs, "file": file})
 
 
 # What makes values equal, and shows them, is code that every crawl would wait for.
@@ -118,7 +123,7 @@ class CrawlSettings:
     """`"scrapy"`, `"safe"` or `"aggressive"`."""
     rules: Any = _setting(read.rules, default={})
     """Options by pattern."""
-    rules_files: tuple[Any, ...] = _setting(read.paths, default=())
+    rules_files: tuple[Any, ...] = _setting(read.paths, default=(), file="read")
     """Paths of TOML or JSON files of the same shape, or [of other programs](importing.md)."""
     spider_rules: Any = _setting(read.rules, default={})
     """Options by pattern, for `custom_settings`."""
@@ -134,13 +139,13 @@ class CrawlSettings:
     rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
     """`True` or a list of hosts: fetch the canonical URL instead of the linked one; a
     parameter without `=` stays so."""
-    record: str | None = _setting(read.path_of_store, default=None)
+    record: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
     the name of the spider and `%(time)s` the time of the start."""
     record_revisits: bool = _setting(read.flag, default=True, needs="record")
     """While recording, fetch a few pages a second time, 11 of 240 and 23 of 30,000, [to tell noise
     from content](learning.md#what-the-store-holds)."""
-    report: tuple[str, ...] = _setting(_paths_of_reports, default=())
+    report: tuple[str, ...] = _setting(_paths_of_reports, default=(), file="written")
     """Where to write [the report](report.md): one or more paths."""
     fallback_request_fingerprinter_class: Any = _setting(read.fingerprinter, default=None)
     """The fingerprinter that gets each request with its canonical URL; by default Scrapy's."""
@@ -171,10 +176,10 @@ class CrawlSettings:
     """
     order: str | None = _setting(read.order, default=None)
     """`"novelty"`: fetch first the pages that will probably [bring something new](order.md)."""
-    seen: str | None = _setting(read.path_of_store, default=None)
+    seen: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file of [the pages that earlier runs got](earlier-runs.md), which are not fetched again;
     `%(name)s` is the name of the spider."""
-    skip_places: str | None = _setting(read.path_of_store, default=None)
+    skip_places: str | None = _setting(read.path_of_store, default=None, file="read")
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
     are](learning.md#where-skipped-pages-are), so that they are fetched there."""
     seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM, needs="seen")
@@ -192,9 +197,14 @@ class CrawlSettings:
     """Close the crawl when less than this share of the waiting requests [brings anything
     new](order.md#when-it-is-done), as a random sample of them shows; needs `URLCANON_ORDER`. With 0
     it goes on."""
-    left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl", needs="stop")
+    left: str = _setting(
+        read.path_of_file,
+        default="urlcanon-left-%(name)s.jsonl",
+        needs="stop",
+        file="written",
+    )
     """Where to write the requests that are then not fetched."""
-    take_up: str | None = _setting(read.path_of_store, default=None)
+    take_up: str | None = _setting(read.path_of_store, default=None, file="read")
     """The `URLCANON_LEFT` file of an earlier crawl, whose requests are scheduled first."""
     record_start: bool = _setting(read.flag, default=False)
     """Record start requests as seen: a link to a start page is dropped, [and its callback with
@@ -313,11 +323,6 @@ def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
             yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
 
 
-_READ: Final = ("rules_files", "skip_places", "take_up")
-_WRITTEN: Final = ("record", "seen", "left", "report")
-"""What names files that a crawl reads, and files that it writes."""
-
-
 def _written_over(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield each file that would be written over what another one of *values* names.
 
@@ -325,13 +330,15 @@ def _written_over(values: Mapping[str, Any]) -> Iterator[Problem]:
     place.
     """
     named: dict[str, str] = {}
-    for attribute in (*_READ, *_WRITTEN):
-        value = values.get(attribute) or ()
-        for path in (value,) if isinstance(value, str) else value:
-            path_of_file = path if attribute in _READ else example(path)
+    # What is read is there first.
+    for attribute in sorted(attributes(), key=lambda each: each.metadata["file"] == "written"):
+        name, kind = attribute.name, attribute.metadata["file"]
+        value = values.get(name) if kind else None
+        for path in (value,) if isinstance(value, str) else value or ():
+            path_of_file = path if kind == "read" else example(path)
             file = os.path.abspath(path_of_file)  # noqa: PTH100 - any text, and no look at the disk
             if file not in named:
-                named[file] = attribute
-            elif attribute in _WRITTEN and (named[file], attribute) != ("take_up", "left"):
+                named[file] = name
+            elif kind == "written" and (named[file], name) != ("take_up", "left"):
                 message = f"{name_of(named[file])} names this file too: give each one of its own"
-                yield Problem(name_of(attribute), message, path)
+                yield Problem(name_of(name), message, path)
