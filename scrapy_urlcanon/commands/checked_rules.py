@@ -12,7 +12,7 @@ from scrapy_urlcanon.pages.verdict import SHARED
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.validate.found_pairs import LED_AWAY, NO_OTHER_PAGE
 from scrapy_urlcanon.validate.spider import SILENT
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
                 # Not in the table: a whole one can be copied.
                 screen.line(("  " + shown_url(url), "dim"))
     reasons = sum((check.evidence.reasons for check in checks if _is_open(check)), Counter[str]())
-    for reason, pairs in reasons.most_common():
+    for reason, pairs in by_count(reasons):
         advice = next((text for start, text in _ADVICE.items() if reason.startswith(start)), "")
         screen.line(
             (f"not comparable: {count_of(pairs, 'pair')}: ", "yellow"),

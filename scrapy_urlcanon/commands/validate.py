@@ -29,7 +29,7 @@ from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.crawled import Crawled
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -215,7 +215,7 @@ def _to_json(checks: Iterable[RuleCheck]) -> str:
             "right": check.right,
             "wrong": check.wrong,
             "not_comparable": check.unjudged,
-            "reasons": dict(check.evidence.reasons.most_common()),
+            "reasons": dict(by_count(check.evidence.reasons)),
             "example": check.example and list(map(shown_url, dict.fromkeys(check.example))),
         }
         for check in checks

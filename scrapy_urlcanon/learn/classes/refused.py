@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.classes.look import IS_ALONE
 from scrapy_urlcanon.learn.results.rule import Evidence
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -85,8 +85,8 @@ def proposed(
 def _doubt(against: Counter[str]) -> str:
     """Return what speaks against a class, in words.
 
-    >>> _doubt(Counter({"seen under no other URL": 1, "declaring another one": 12}))
-    '12 pages declaring another one and 1 page seen under no other URL'
+    >>> _doubt(Counter({"that has gone": 1, "seen alone": 1, "declaring another one": 12}))
+    '12 pages declaring another one and 1 page seen alone and 1 page that has gone'
     """
-    said = (f"{count_of(count, 'page')} {what}" for what, count in against.most_common())
+    said = (f"{count_of(count, 'page')} {what}" for what, count in by_count(against))
     return " and ".join(said)
