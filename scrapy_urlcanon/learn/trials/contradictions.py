@@ -19,7 +19,6 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.held.merges import Agreement, Merges
     from scrapy_urlcanon.learn.location import Location
 
@@ -57,10 +56,11 @@ _PAIR = 2
 _MANY, _Z = 100, 2.0
 
 
-def count_content(merges: Merges, changes: Collection[Location], candidate: Candidate) -> None:
+def count_content(merges: Merges, changes: Collection[Location], names: Collection[str]) -> None:
     """Count what is no change between two captures among what the merges lose.
 
     :param changes: the URLs that the candidate changes.
+    :param names: the parameters that it drops.
     """
     content = _content_of(merges, changes)
     agreements = merges.agreements
@@ -69,7 +69,6 @@ def count_content(merges: Merges, changes: Collection[Location], candidate: Cand
             moved = [s for s in agreement.moved if content.isdisjoint(_marks(s, changes))]
             lost = agreement.lost + len(agreement.moved) - len(moved)
             agreements[number] = agreement._replace(moved=tuple(moved), lost=lost)
-    names = frozenset[str]().union(*(step.drops for step in candidate))
     unclear = [n for n, agreement in enumerate(agreements) if agreement.unclear]
     odd = [n for n in unclear if agreements[n].changed]
     if (

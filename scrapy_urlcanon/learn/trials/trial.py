@@ -84,7 +84,7 @@ class Trial:
     def _weigh_merges(self) -> None:
         """Leave to each merge the pages that are evidence for the candidate."""
         candidate, merges = self.candidate, self.merges
-        count_content(merges, self.changes, candidate)
+        count_content(merges, self.changes, self._dropped)
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
             for number, merge in enumerate(merges):
                 merges.set_pages(number, self._joint_pages(merge))
