@@ -15,6 +15,7 @@ from scrapy_urlcanon.crawl.settings import CrawlSettings
 from scrapy_urlcanon.crawl.software.known_software import recognised_by
 from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
 from scrapy_urlcanon.profiles.catalogue import chosen, named
+from scrapy_urlcanon.profiles.profile import options_shown
 from scrapy_urlcanon.redaction import shown_url, visible
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.validate.spider import APART
@@ -117,9 +118,7 @@ recognised.
             screen.line((visible(str(one)), "bold green"))
             screen.line((f"by {visible(', '.join(one.signs))}", "dim"), indent=2)
             for rule_set in one.rule_sets(certain=True):
-                options = ", ".join(
-                    f"{name} = {value!r}" for name, value in rule_set.options.items()
-                )
+                options = options_shown(rule_set.options)
                 screen.line((f"{rule_set.layer.pattern}", "cyan"), f"  {options}", indent=2)
         return 0
 

@@ -89,6 +89,15 @@ class Told:
         )
 
 
+def options_shown(options: Mapping[str, Any]) -> str:
+    """Return *options* as a reader is shown them.
+
+    >>> options_shown({"drop_params": ["sid"], "www": "strip"})
+    "drop_params = ['sid'], www = 'strip'"
+    """
+    return ", ".join(f"{name} = {value!r}" for name, value in options.items())
+
+
 @frozen
 class ProfileRule(Told):
     """Options for URLs of a program."""
@@ -99,9 +108,8 @@ class ProfileRule(Told):
     """As in any rule; paths in them begin at the place too."""
 
     def lines(self) -> Iterator[str]:
-        options = ", ".join(f"{name} = {value!r}" for name, value in self.options.items())
         for where in self.where:
-            yield f"/{where}: {options}"
+            yield f"/{where}: {options_shown(self.options)}"
 
 
 @frozen
