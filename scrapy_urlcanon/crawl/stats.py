@@ -29,6 +29,19 @@ def name_in_stats(text: str) -> str:
     return shortened(text, _LONGEST_NAME)
 
 
+def figures_under(prefix: str, figures: Mapping[str, int]) -> dict[str, int]:
+    """Return those of *figures* whose names begin with *prefix*, by the rest of their names.
+
+    >>> figures_under("dropped/", {"dropped": 3, "dropped/exact": 1, "dropped/variant": 2})
+    {'exact': 1, 'variant': 2}
+    """
+    return {
+        name.removeprefix(prefix): count
+        for name, count in figures.items()
+        if name.startswith(prefix)
+    }
+
+
 class Stat(Enum):
     """A name after ``urlcanon/``, which may have placeholders; its docstring is in Markdown.
 
@@ -200,13 +213,7 @@ class Stat(Enum):
         >>> Stat.SKIPPED.counts({"urlcanon/skipped//a": 1, "urlcanon/skipped//b": 2})
         {'/b': 2, '/a': 1}
         """
-        prefix = PREFIX + self.value.partition("{")[0]
-        found = {
-            name.removeprefix(prefix): count
-            for name, count in stats.items()
-            if name.startswith(prefix)
-        }
-        return dict(by_count(found))
+        return dict(by_count(figures_under(PREFIX + self.value.partition("{")[0], stats)))
 
 
 class CrawlStats:

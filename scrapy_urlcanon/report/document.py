@@ -7,18 +7,10 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
+from scrapy_urlcanon.crawl.stats import figures_under
 from scrapy_urlcanon.version import __version__
 
 Row = TypeVar("Row")
-
-
-def figures_under(prefix: str, figures: Mapping[str, int]) -> dict[str, int]:
-    """Return those of *figures* whose names begin with *prefix*, by the rest of their names."""
-    return {
-        name.removeprefix(prefix): count
-        for name, count in figures.items()
-        if name.startswith(prefix)
-    }
 
 
 def generator() -> str:
