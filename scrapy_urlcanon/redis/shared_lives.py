@@ -126,7 +126,7 @@ class SharedLives(PageLives["Request"]):
             scripts.DROPPED, self._keys, (self._frontier.prefix, self._frontier.kind, *arguments)
         )
         if fate == b"full":
-            self.given_up += 1
+            self._waiting.given_up += 1
             return Fate.FORGOTTEN
         if fate == b"fetched":
             self._on_sent(1)

@@ -28,11 +28,9 @@ in each state. ``docs/reliability.md`` draws both. The states are moved through 
 from __future__ import annotations
 
 from collections import deque
-from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes
 from scrapy_urlcanon.crawl.recovery.page_states import (
     BRINGS_NOTHING,
     CONTENT,
@@ -44,7 +42,7 @@ from scrapy_urlcanon.crawl.recovery.page_states import (
     Fate,
     State,
 )
-from scrapy_urlcanon.crawl.recovery.waiting import SecondSteps, Waiting
+from scrapy_urlcanon.crawl.recovery.waiting import SecondSteps, WaitingPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -77,10 +75,7 @@ class PageLives(Generic[R]):
     :param fetch: schedules a dropped request for a page, and tells whether the scheduler took it.
     :param max_pages: of how many pages it is remembered who has had them, at least half and at
         most all.
-    :param max_waiting: how many variants may wait, in all. Beyond, those of the page that takes
-        most memory for them give way: a trap does not push out what waits for other pages.
-    :param max_bytes: about how many bytes they may take, in all.
-    :param parts: returns what a request holds, so that it can be weighed.
+    :param max_waiting: as of :class:`.WaitingPages`, as are *max_bytes* and *parts*.
     """
 
     def __init__(
@@ -93,9 +88,6 @@ class PageLives(Generic[R]):
         parts: Callable[[R], Iterable[object]] = lambda request: (request,),
     ) -> None:
         self._fetch = fetch
-        self._max_waiting = max_waiting
-        self._max_bytes = max_bytes
-        self._held = HeldBytes(parts)
         # Most pages have one callback, so that their numbers are those that Python keeps anyway.
         self._known: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
         self._places: dict[Hashable, int] = {}
@@ -106,11 +98,7 @@ class PageLives(Generic[R]):
         self._asking: dict[tuple[bytes, Hashable], SecondSteps] = {}
         self.sends = 0
         """How many requests were on their way so far: what tells the earlier from the later."""
-        self._waiting: dict[bytes, Waiting[R]] = {}
-        self._count = 0
-        self._largest: list[tuple[int, bytes]] = []
-        self.given_up = 0
-        """How many variants wait no more, for lack of room."""
+        self._waiting = WaitingPages[R](max_waiting, max_bytes, parts)
 
     def state(self, page: bytes, callback: Hashable) -> State:
         """Return what *callback* knows of *page*."""
@@ -146,9 +134,12 @@ class PageLives(Generic[R]):
     @property
     def waiting(self) -> Iterator[R]:
         """The dropped requests that wait, those of one page in the order in which they came."""
-        for waiting in self._waiting.values():
-            for variants in waiting.variants.values():
-                yield from variants.values()
+        return self._waiting.requests()
+
+    @property
+    def given_up(self) -> int:
+        """How many variants wait no more, for lack of room."""
+        return self._waiting.given_up
 
     def sent(self, page: bytes, callback: Hashable, *, is_recorded: bool = True) -> None:
         """Note that a request of *callback* for *page* is on its way.
@@ -196,24 +187,11 @@ class PageLives(Generic[R]):
                 pairs.add((new, old[1]))
         for old in [pair for pair in self._asking if pair[0] == page]:
             self._asking[new, old[1]] = self._asking.pop(old)
-        waiting = self._waiting.pop(page, None)
-        if waiting:
-            self._join(new, waiting)
-
-    def _join(self, page: bytes, other: Waiting[R]) -> None:
-        """Have wait for *page* what waited for one that is the same, and settle what can be."""
-        waiting = self._waiting_for(page)
-        waiting.size += other.size
-        waiting.sources |= other.sources
-        for callback, requests in other.variants.items():
-            variants = waiting.variants.setdefault(callback, {})
-            for url, request in requests.items():
-                if variants.setdefault(url, request) is not request:
-                    self._release(waiting, request)
-        heappush(self._largest, (-waiting.size, page))
-        for callback in tuple(waiting.variants):
-            if self.state(page, callback) is not State.GIVEN:
-                self.confirmed(page, callback)
+        if page in self._waiting:
+            self._waiting.rename(page, new)
+            for callback in tuple(self._waiting.of(new).variants):
+                if self.state(new, callback) is not State.GIVEN:
+                    self.confirmed(new, callback)
 
     def _united(self, known: int, other: int) -> int:
         """Return what is known of a page that was known as two: of the first, where it is."""
@@ -230,19 +208,12 @@ class PageLives(Generic[R]):
         """
         self._asking.pop((page, callback), None)
         self._move(page, callback, Event.CONFIRMED)
-        waiting = self._waiting.get(page)
-        if waiting and self.state(page, callback) is State.HAD:
-            for request in waiting.variants.pop(callback, {}).values():
-                self._release(waiting, request)
-            self._forget_if_empty(page, waiting)
+        if self.state(page, callback) is State.HAD:
+            self._waiting.withdraw_all(page, callback)
 
     def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
         """Have no request for *url* wait for *page*: such a one has ended."""
-        waiting = self._waiting.get(page)
-        request = waiting and waiting.variants.get(callback, {}).pop(url, None)
-        if waiting and request:
-            self._release(waiting, request)
-            self._forget_if_empty(page, waiting)
+        self._waiting.withdraw(page, callback, url)
 
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
@@ -272,7 +243,7 @@ class PageLives(Generic[R]):
             self._move(page, callback, Event.AGAIN)
         if is_other:
             self._asking[page, callback] = steps
-            before = self._waiting_for(step[0]).sources
+            before = self._waiting.of(step[0]).sources
             steps.left += before.get((page, callback, step[1])) is not steps
             before[page, callback, step[1]] = steps
         return is_first
@@ -292,7 +263,7 @@ class PageLives(Generic[R]):
             # It was dropped for a request that is not on its way yet.
             fate = Fate.WAITS
         if fate is Fate.WAITS:
-            self._wait(page, callback, url, request)
+            self._waiting.add(page, callback, url, request)
         elif fate is Fate.FETCHED and not self._send(page, callback, request):
             return Fate.FORGOTTEN
         return fate
@@ -310,7 +281,7 @@ class PageLives(Generic[R]):
             if source == page or (state in BRINGS_NOTHING and self._is_recorded(page)):
                 self.ended(source, callback)
             elif state is State.GIVEN or state not in CONTENT:
-                self._waiting_for(page).sources[source, callback, callback] = is_same
+                self._waiting.of(page).sources[source, callback, callback] = is_same
             elif (self.got if is_same and state is State.HAD else self.led)(source, callback):
                 self.confirmed(source, callback)
 
@@ -331,7 +302,7 @@ class PageLives(Generic[R]):
         for page in tuple(self._waiting):
             if page in self._waiting and not self._is_recorded(page):
                 self._known[page] = (self._known.get(page) or 0) | _RECORDED
-                for callback in tuple(self._waiting[page].variants):
+                for callback in tuple(self._waiting.of(page).variants):
                     self._move(page, callback, Event.ENDED)
 
     def _move(self, page: bytes, callback: Hashable, event: Event) -> None:
@@ -353,18 +324,18 @@ class PageLives(Generic[R]):
         self, page: bytes, callback: Hashable, event: Event
     ) -> Iterator[tuple[bytes, Hashable, Event]]:
         """Send what waits and has nothing to wait for; yield the moves that follow."""
-        waiting = self._waiting[page]
         state = self.state(page, callback)
         # One for each callback: this one, where its request ended, and others, where it is now
         # known that they were dropped for a request which is not theirs.
-        for other in tuple(waiting.variants) if self._is_recorded(page) else ():
+        for other in tuple(self._waiting.of(page).variants) if self._is_recorded(page) else ():
             # That one which led elsewhere did not raise is confirmed later.
             is_settled = event is not Event.LED or other != callback
             if is_settled and DROPPED[self.state(page, other)] is Fate.FETCHED:
-                self._send_next(page, other, waiting)
+                self._send_next(page, other)
         if state not in {State.EXPECTED, State.GIVEN}:
-            for key in [key for key in waiting.sources if key[2] == callback]:
-                share, is_had = waiting.sources.pop(key), state in CONTENT
+            sources = self._waiting.of(page).sources
+            for key in [key for key in sources if key[2] == callback]:
+                share, is_had = sources.pop(key), state in CONTENT
                 if isinstance(share, SecondSteps):
                     its = share.ended(has_come=is_had)
                 else:
@@ -372,21 +343,12 @@ class PageLives(Generic[R]):
                     its = had if is_had else Event.ENDED
                 if its:
                     yield key[0], key[1], its
-        self._forget_if_empty(page, waiting)
+        self._waiting.forget_if_empty(page)
 
-    def _forget_if_empty(self, page: bytes, waiting: Waiting[R]) -> None:
-        if not waiting.variants and not waiting.sources:
-            self._waiting.pop(page, None)
-
-    def _send_next(self, page: bytes, callback: Hashable, waiting: Waiting[R]) -> None:
-        variants = waiting.variants.get(callback)
-        while variants:
-            request = variants.pop(next(iter(variants)))
-            self._release(waiting, request)
+    def _send_next(self, page: bytes, callback: Hashable) -> None:
+        while request := self._waiting.take(page, callback):
             if self._send(page, callback, request):
                 break
-        if not variants:
-            waiting.variants.pop(callback, None)
 
     def _send(self, page: bytes, callback: Hashable, request: R) -> bool:
         """Have *request* fetched; return False where the scheduler had this very URL before."""
@@ -394,55 +356,6 @@ class PageLives(Generic[R]):
             return False
         self._set(page, callback, Event.ASKED)
         return True
-
-    def _wait(self, page: bytes, callback: Hashable, url: str, request: R) -> None:
-        waiting = self._waiting_for(page)
-        variants = waiting.variants.setdefault(callback, {})
-        if url in variants:
-            return
-        variants[url] = request
-        self._count += 1
-        waiting.size += self._held.add(request)
-        heappush(self._largest, (-waiting.size, page))
-        while self._count > self._max_waiting or self._held.total > self._max_bytes:
-            if not self._give_way():
-                break
-        if len(self._largest) > 2 * (len(self._waiting) + self._max_waiting):
-            self._largest = [(-w.size, page) for page, w in self._waiting.items()]
-            heapify(self._largest)
-
-    def _give_way(self) -> bool:
-        """Give up the youngest variant of the page that takes most memory; tell if there is one."""
-        while self._largest:
-            size, page = heappop(self._largest)
-            waiting = self._waiting.get(page)
-            if waiting is None or not waiting.variants:
-                continue
-            if waiting.size < -size:
-                # It has shrunk since.
-                heappush(self._largest, (-waiting.size, page))
-                continue
-            callback = max(waiting.variants, key=lambda name: len(waiting.variants[name]))
-            variants = waiting.variants[callback]
-            _, request = variants.popitem()
-            if not variants:
-                del waiting.variants[callback]
-            self._release(waiting, request)
-            self.given_up += 1
-            heappush(self._largest, (-waiting.size, page))
-            return True
-        return False
-
-    def _release(self, waiting: Waiting[R], request: R) -> None:
-        """Count *request*, which waits no more, out."""
-        self._count -= 1
-        waiting.size -= self._held.remove(request)
-
-    def _waiting_for(self, page: bytes) -> Waiting[R]:
-        waiting = self._waiting.get(page)
-        if waiting is None:
-            waiting = self._waiting[page] = Waiting()
-        return waiting
 
     def _states(self, page: bytes) -> Iterator[State]:
         """Yield the states of *page*, those that are known, for whatever callback."""
