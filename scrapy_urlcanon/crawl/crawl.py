@@ -18,10 +18,10 @@ from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
-from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.seen import hear_of_drops, is_local, obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
+    from scrapy_urlcanon.crawl.job.job import JobRecovery
+    from scrapy_urlcanon.crawl.job.stored_rules import JobRules
     from scrapy_urlcanon.crawl.order.order import Order
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
-    from scrapy_urlcanon.crawl.recovery.job import JobRecovery
-    from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
     from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.profiles.installation import Installation
@@ -166,15 +166,15 @@ class Crawl:
         compares = settings.audit or settings.declared_canonical
         recovers = self._is_job and settings.job_journal
         if recovers:
-            from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
-            from scrapy_urlcanon.crawl.recovery.last_run import can_be_taken_up  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.job.job import JobRecovery  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.job.last_run import can_be_taken_up  # noqa: PLC0415
 
             recovers = can_be_taken_up(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
         is_whole = is_local(crawler.settings)
         if self._is_job and not recovers:
-            from scrapy_urlcanon.crawl.recovery.job_files import has_begun  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.job.job_files import has_begun  # noqa: PLC0415
 
             is_whole = is_whole and not has_begun(Path(crawler.settings["JOBDIR"]))
         self.requests = PageRequests(
@@ -438,7 +438,7 @@ class Crawl:
             configuration = self._shared.guard(configuration, mode)
         if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
             return configuration
-        from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules, guard_stores  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.job.stored_rules import JobRules, guard_stores  # noqa: PLC0415
 
         if self._is_job:
             self._job_rules = JobRules(settings, self.unwritten)

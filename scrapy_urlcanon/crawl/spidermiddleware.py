@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.job.spider_output import SpiderOutput
     from scrapy_urlcanon.crawl.order.worth import Output
     from scrapy_urlcanon.crawl.record.links import LinksOfPage
-    from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 
     _Told: TypeAlias = SpiderOutput | Output | LinksOfPage
     """What is told of the output of a callback."""

@@ -7,9 +7,9 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.job.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.own_requests import RESCUE, is_unfiltered, marked
-from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
-from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.settings import name_of, value_of
 from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem

@@ -11,7 +11,7 @@ import pytest
 from loopback import page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from scrapy_urlcanon.crawl.recovery.journal import FILE, Journal
+from scrapy_urlcanon.crawl.job.journal import FILE, Journal
 
 #: Any of these is right for the site: a page has all the URLs that they make one.
 RULES = (

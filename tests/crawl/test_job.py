@@ -11,7 +11,7 @@ from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl.recovery import stored_rules
+from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
 

@@ -17,7 +17,7 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
+from scrapy_urlcanon.crawl.job.journal import Journal, Kind, Record
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 JOB = {"JOBDIR": "job", "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from scrapy_urlcanon.crawl.recovery.journal import FORMAT, Journal, Kind, Record
+from scrapy_urlcanon.crawl.job.journal import FORMAT, Journal, Kind, Record
 
 BEGUN = pickle.dumps((int(Kind.BEGUN), b"x" * 20, b"", "", b"", None))
 """What a record holds that says that a request was sent."""

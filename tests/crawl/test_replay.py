@@ -14,7 +14,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.trackref import iter_all
 from sites import SITE, FollowSpider, RetryingSpider, links, site
 
-from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
+from scrapy_urlcanon.crawl.job.journal import Journal, Kind
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 JOB = {**RULES, "JOBDIR": "job", "CONCURRENT_REQUESTS": 2}

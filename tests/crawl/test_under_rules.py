@@ -5,8 +5,8 @@ from types import SimpleNamespace
 from scrapy import Request
 
 from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.crawl.recovery.journal import Kind, Record
-from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
+from scrapy_urlcanon.crawl.job.journal import Kind, Record
+from scrapy_urlcanon.crawl.job.under_rules import under_rules
 
 
 def scheduled(url, fingerprint, **arguments):

@@ -11,9 +11,9 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import request_from_dict
 from sites import SITE
 
-from scrapy_urlcanon.crawl.recovery import written_requests
-from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
-from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests, data_of, identity_of
+from scrapy_urlcanon.crawl.job import written_requests
+from scrapy_urlcanon.crawl.job.journal import Journal, Kind
+from scrapy_urlcanon.crawl.job.written_requests import WrittenRequests, data_of, identity_of
 
 URL = f"{SITE}/a"
 LINKED = {"callback": print, "meta": {"depth": 2, "link_text": "a"}, "cb_kwargs": {"n": 1}}

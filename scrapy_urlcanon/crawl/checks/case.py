@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
-from scrapy_urlcanon.crawl.recovery.job_files import has_begun
+from scrapy_urlcanon.crawl.job.job_files import has_begun
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
     MOST_FETCHES,

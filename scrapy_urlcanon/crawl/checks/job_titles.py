@@ -6,7 +6,7 @@ from array import array
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.recovery.job_files import has_begun
+from scrapy_urlcanon.crawl.job.job_files import has_begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 

@@ -1,1 +1,1 @@
-"""What sees to it that no page is lost: to a failure, a kill or a change of rules."""
+"""What sees to it that no page is lost where a request for it fails."""

@@ -35,7 +35,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.recovery.journal import Record
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -353,20 +352,19 @@ class PageRequests:
         """Tell whether *request* brought an error, half, another page, or is to be made again."""
         return request in self._no_successes
 
-    def restore(self, outcome: Record, depth: int | None) -> None:
-        """Note what became of a page in an earlier run of the job.
+    def restore(self, page: bytes, callback: str, event: Event, depth: int | None) -> None:
+        """Note what became of *page* for *callback* in an earlier run of the job.
 
+        :param event: what the request for it came to: ``GOT``, ``LED`` or ``ENDED``.
         :param depth: that at which it was asked for, if it is known.
         """
-        from scrapy_urlcanon.crawl.recovery.journal import Kind  # noqa: PLC0415
-
-        page, lives = outcome.page or outcome.fingerprint, self._lives
+        lives = self._lives
         if depth is not None:
             self._depths.note(page, depth)
-        lives.sent(page, outcome.callback)
-        moves = {Kind.FETCHED: lives.got, Kind.LED: lives.led, Kind.FAILED: lives.ended}
-        moves[outcome.kind](page, outcome.callback)
-        lives.confirmed(page, outcome.callback)
+        lives.sent(page, callback)
+        moves = {Event.GOT: lives.got, Event.LED: lives.led, Event.ENDED: lives.ended}
+        moves[event](page, callback)
+        lives.confirmed(page, callback)
 
     @property
     def waiting(self) -> Iterator[Request]:

@@ -6,9 +6,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy_urlcanon.crawl.recovery.job_files import has_begun, was_killed_since
-from scrapy_urlcanon.crawl.recovery.journal import FILE, Journal, Kind, Record
-from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
+from scrapy_urlcanon.crawl.job.job_files import has_begun, was_killed_since
+from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind, Record
+from scrapy_urlcanon.crawl.job.under_rules import under_rules
 from scrapy_urlcanon.crawl.seen import is_local
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.recovery.job_queue import JobQueue
-    from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
-    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.job.job_queue import JobQueue
+    from scrapy_urlcanon.crawl.job.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.recovery.journal import FILE as JOURNAL
-from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.job.journal import FILE as JOURNAL
+from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, is_in_another
 from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE, name_of, value_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
-    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.profiles.profile import Profile
 

@@ -13,15 +13,16 @@ from scrapy import Request, signals
 from scrapy.http import Response
 from scrapy.utils.request import request_from_dict
 
+from scrapy_urlcanon.crawl.job.job_queue import JobQueue
+from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind, Record
+from scrapy_urlcanon.crawl.job.last_run import LastRun
+from scrapy_urlcanon.crawl.job.replay import Replay
+from scrapy_urlcanon.crawl.job.spider_output import SpiderOutput
+from scrapy_urlcanon.crawl.job.written_requests import WrittenRequests, data_of, identity_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import is_retry, is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.job_queue import JobQueue
-from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind, Record
-from scrapy_urlcanon.crawl.recovery.last_run import LastRun
-from scrapy_urlcanon.crawl.recovery.replay import Replay
-from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
-from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests, data_of, identity_of
+from scrapy_urlcanon.crawl.recovery.page_states import Event
 from scrapy_urlcanon.crawl.seen import (
     FILTER_KEYS,
     record_as_seen,
@@ -39,13 +40,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.job.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
-    from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
-    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
+
+_EVENTS = {Kind.FETCHED: Event.GOT, Kind.LED: Event.LED, Kind.FAILED: Event.ENDED}
+"""What each outcome in the journal was to the life of its page."""
 
 
 class JobRecovery:
@@ -263,8 +267,9 @@ class JobRecovery:
         depths: dict[bytes, int] = {}
         for entry in self._journal:
             fingerprint, scheduled = entry.fingerprint, entry.request
-            if entry.kind in OUTCOMES:
-                self._requests.restore(entry, depths.get(fingerprint))
+            if entry.kind in _EVENTS:
+                page, event = entry.page or fingerprint, _EVENTS[entry.kind]
+                self._requests.restore(page, entry.callback, event, depths.get(fingerprint))
             elif entry.kind is Kind.SCHEDULED and scheduled and fingerprint not in depths:
                 meta = scheduled.get("meta") or {}
                 if not scheduled.get("dont_filter") and FILTER_KEYS.isdisjoint(meta):

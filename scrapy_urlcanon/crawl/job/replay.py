@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     NOT_PLAIN,
@@ -20,7 +21,6 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Kind, Record
 from scrapy_urlcanon.crawl.seen import FILTER_KEYS
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
 from scrapy_urlcanon.crawl.own_requests import is_unfiltered
-from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Kind, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
