@@ -84,8 +84,8 @@ A crawl under rules cannot show what these rules merge. So the rules of the file
 used are kept, unless its audit contradicts them. A store knows these rules; for other inputs
 name them with --keep.
 
-Without -o the rules are printed. The exit status is 1 if an input cannot be read, or if
-none of them has an observation.
+Without -o the rules are printed. The exit status is 1 if an input cannot be read, if none of
+them has an observation, or if an error kept a domain from being learned.
 """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -184,7 +184,7 @@ none of them has an observation.
             learned = _learn(
                 arguments.inputs, in_force, thresholds, domains, skipped, preset=preset, jobs=jobs
             )
-        if not learned.urls:
+        if not (learned.urls or learned.failed):
             raise InputError(nothing_of(arguments.inputs, skipped, domains))
         # What the file says of other domains stays in it.
         others = [rule for rule in here if domains and rule.domain not in domains]
@@ -216,7 +216,10 @@ none of them has an observation.
             screen.line((f"left out: {rules} that would show the value of a secret", "yellow"))
         for what in left_out:
             screen.line((f"not exported: {what}", "yellow"))
-        return 0
+        for domain, traceback in learned.failed:
+            print(visible_lines(traceback), file=sys.stderr)  # noqa: T201
+            screen.line((f"not learned: {domain}, by the error above; please report it", "yellow"))
+        return 1 if learned.failed else 0
 
 
 def _thresholds(arguments: argparse.Namespace) -> Thresholds:

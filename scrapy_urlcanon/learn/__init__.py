@@ -13,11 +13,18 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.learning import learn, learn_site, merge
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
-    from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule, Unexplained
+    from scrapy_urlcanon.learn.results.rule import (
+        Evidence,
+        Failure,
+        Learned,
+        LearnedRule,
+        Unexplained,
+    )
     from scrapy_urlcanon.learn.thresholds import Prior, Thresholds
 
 __all__ = [
     "Evidence",
+    "Failure",
     "Learned",
     "LearnedRule",
     "Observation",
@@ -32,6 +39,7 @@ __all__ = [
 
 _MODULES = {
     "Evidence": "results.rule",
+    "Failure": "results.rule",
     "Learned": "results.rule",
     "LearnedRule": "results.rule",
     "Observation": "observation",

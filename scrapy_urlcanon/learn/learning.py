@@ -7,10 +7,12 @@ from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter
+from traceback import format_exc
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
+from scrapy_urlcanon.exceptions import LearnError
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
 from scrapy_urlcanon.learn.classes.skips import Skips, skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
@@ -24,7 +26,7 @@ from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
-from scrapy_urlcanon.learn.results.rule import Learned, as_rules
+from scrapy_urlcanon.learn.results.rule import Failure, Learned, as_rules
 from scrapy_urlcanon.learn.results.union import unite
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Thresholds
@@ -32,6 +34,7 @@ from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Thresholds
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.classes.members import Key
     from scrapy_urlcanon.learn.links import KnownLinks
     from scrapy_urlcanon.learn.observation import Observation
@@ -60,7 +63,8 @@ def learn(
 
     The observations are read once. About 200 bytes of each are held in memory, or on disk if there
     are more than half a million; those of :class:`Stores` are held for a few domains at a time.
-    The result depends only on the set of observations, not on their order.
+    The result depends only on the set of observations, not on their order. Where learning from one
+    domain raises an error, the others are learned, and :attr:`Learned.failed` has it.
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to learn about; None means all.
@@ -147,26 +151,35 @@ class _Learner(NamedTuple):
         for name in sorted(captures):
             tell(name, done)
             done += len(captures[name])
-            # Popped, because the captures of a domain and what is made of them would not fit side
-            # by side.
-            site = captures.pop(name).site(name)
-            site.known_links = self.links
-            prior = self.prior
-            if self.prior_of is not None:
-                prior = self.prior_of(location.url for location in site.locations)
-            found[name] = learn_site(
-                site,
-                thresholds=self.thresholds,
-                in_force=self.in_force.get(name, ()),
-                in_force_everywhere=self.in_force.get(ANY_HOST, ()),
-                preset=self.preset,
-                prior=prior,
-            )
+            try:
+                found[name] = self._learn_domain(name, captures)
+            except (LearnError, MemoryError, OSError):
+                raise
+            except Exception:  # noqa: BLE001 - one domain of thousands stops no other
+                kept = unite((), (), self.in_force.get(name, ()), self.thresholds)
+                found[name] = Learned(*kept, failed=(Failure(name, format_exc()),))
             # Canonicalizers refer to themselves, and the garbage collector may be paused: what is
             # young is this domain's, so that it takes as long however many there were.
-            del site
             gc.collect(0)
         return _Found(found, done, skipped)
+
+    def _learn_domain(self, name: str, captures: dict[str, Captures]) -> Learned:
+        """Return what is learned of a domain, and let go of its captures."""
+        # Popped, because the captures of a domain and what is made of them would not fit side by
+        # side.
+        site = captures.pop(name).site(name)
+        site.known_links = self.links
+        prior = self.prior
+        if self.prior_of is not None:
+            prior = self.prior_of(location.url for location in site.locations)
+        return learn_site(
+            site,
+            thresholds=self.thresholds,
+            in_force=self.in_force.get(name, ()),
+            in_force_everywhere=self.in_force.get(ANY_HOST, ()),
+            preset=self.preset,
+            prior=prior,
+        )
 
 
 class _Found(NamedTuple):
@@ -328,6 +341,7 @@ def merge(parts: Iterable[Learned]) -> Learned:
         redundant=sum(part.redundant for part in parts),
         crowded=sum(part.crowded for part in parts),
         silent=sum(part.silent for part in parts),
+        failed=tuple(sorted(failure for part in parts for failure in part.failed)),
         unexplained=tuple(
             sorted(
                 (left for part in parts for left in part.unexplained),

@@ -96,3 +96,31 @@ def test_file_to_keep_that_is_none_is_an_error(tmp_path):
         assert result.returncode == 1
         assert expected in result.stderr
         assert not (tmp_path / "out.toml").exists()
+
+
+def test_error_in_one_domain_is_told_with_it(tmp_path, monkeypatch):
+    """The others are learned, what the file says of the one stays, and the exit status is 1."""
+
+    def fails(urls):
+        if "http://shop.example/0" in urls:
+            raise ZeroDivisionError("of the shop")
+
+    rules = tmp_path / "urlcanon.toml"
+    learn = ("learn", "observations.tsv", "-o", rules)
+    (tmp_path / "observations.tsv").write_text("\n".join([HEADER, *rows()]))
+    assert urlcanon(*learn, cwd=tmp_path).returncode == 0
+    both = [HEADER, *rows(parameter="ref"), *rows("books.example", parameter="ref")]
+    (tmp_path / "observations.tsv").write_text("\n".join(both))
+    monkeypatch.setattr("scrapy_urlcanon.commands.learn.prior_of", fails)
+    result = urlcanon(*learn, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "not learned: shop.example" in result.stdout
+    assert "ZeroDivisionError: of the shop" in result.stderr
+    assert tomllib.loads(rules.read_text()) == {
+        "books.example": {"drop_params": ["ref"]},
+        "shop.example": {"drop_params": ["sid"]},
+    }
+    # Where there is no other domain either.
+    result = urlcanon(*learn, "--domain", "shop.example", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "not learned: shop.example" in result.stdout

@@ -126,6 +126,39 @@ def test_store_that_cannot_be_read_to_its_end_is_an_error(tmp_path):
         learn(Stores([path]), jobs=2)
 
 
+def prior_that_fails(urls):
+    """Know nothing of a site, and fail on one."""
+    if "http://shop5.example/0" in urls:
+        raise ZeroDivisionError("of shop5")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_error_in_one_domain_stops_no_other(tmp_path, jobs):
+    """The rules of the others are the same, and those that were in force on the one stay."""
+    stores = Stores([fill(tmp_path / "observations.sqlite")])
+    in_force = [RuleInForce("shop5.example", "drop_params", ["ref"])]
+    whole = learn(stores, in_force=in_force, jobs=jobs)
+    learned = learn(stores, in_force=in_force, prior_of=prior_that_fails, jobs=jobs)
+    ((domain, error),) = learned.failed
+    assert domain == "shop5.example"
+    assert "in prior_that_fails" in error
+    assert error.endswith("ZeroDivisionError: of shop5\n")
+    assert learned.as_rules() == {
+        **whole.as_rules(),
+        "shop5.example": {"drop_params": ["ref"]},
+    }
+
+
+def test_lack_of_memory_ends_all(tmp_path):
+    """It is that of all domains, and what the others would say of it is not worth the wait."""
+
+    def prior_of(_):
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        learn(Stores([fill(tmp_path / "observations.sqlite", domains=1)]), prior_of=prior_of)
+
+
 def work(item):
     """Do what the item says."""
     if item == "fail":

@@ -115,6 +115,14 @@ class Unexplained(NamedTuple):
     """Pages of the crawl that a rule which drops these parameters would lose."""
 
 
+class Failure(NamedTuple):
+    """A domain of which nothing was learned, since the learner failed on it."""
+
+    domain: str
+    error: str
+    """The traceback."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learned:
     """What was learned about all domains."""
@@ -135,6 +143,8 @@ class Learned:
     """How many URLs show nothing that tells a page, such as an error or an empty frame."""
     unexplained: tuple[Unexplained, ...] = ()
     """The duplicates that the rules leave, by how their URLs differ, the largest part first."""
+    failed: tuple[Failure, ...] = ()
+    """The domains of which nothing was learned by an error. Rules in force there stay."""
 
     def as_rules(self) -> dict[str, dict[str, Any]]:
         """Return the rules in the shape of ``URLCANON_RULES``, the unsure ones left out.

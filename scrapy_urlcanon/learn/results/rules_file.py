@@ -178,6 +178,7 @@ def to_json(learned: Learned) -> str:
         "redundant": learned.redundant,
         "crowded": learned.crowded,
         "silent": learned.silent,
+        "failed": [failure._asdict() for failure in learned.failed],
         "rules": [entry(rule) for rule in learned.rules],
         "unsure": [entry(rule) for rule in learned.unsure],
         "unexplained": [
