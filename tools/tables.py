@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 SETTINGS = DOCS / "configuration.md", ("setting", "default", "meaning")
 STATS = DOCS / "stats.md", ("stat", "meaning")
-LIFE = DOCS / "reliability.md", ("what the callback knows of the page", "a variant is dropped")
+LIFE = (
+    DOCS / "how-nothing-is-lost.md",
+    ("what the callback knows of the page", "a variant is dropped"),
+)
 DIAGRAM = re.compile("```mermaid\nstateDiagram.*?```\n", re.DOTALL)
 
 

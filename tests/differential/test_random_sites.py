@@ -68,7 +68,7 @@ def test_page_says_how_many_sites_that_are():
     """By each of both commands: whoever reads of random sites asks how many."""
     crawled = SOME + SEEDS_OF_FEATURES * len(FEATURES)
     short = sum(isinstance(seed, int) for seed in crawled)
-    page = Path(__file__).parents[2] / "docs" / "reliability.md"
+    page = Path(__file__).parents[2] / "docs" / "how-nothing-is-lost.md"
     text = " ".join(page.read_text(encoding="utf-8").split())
     rest, later = len(crawled) - short, sum(len(seeds) for seeds in SEEDS[1:])
     assert f"`make test` crawls {short} of them, and `make test-long` another {rest}; " in text

@@ -21,8 +21,8 @@ Rules
 States and events
 =================
 :data:`.TRANSITIONS` is the whole of it, and :data:`.DROPPED` says what becomes of a dropped variant
-in each state. ``docs/reliability.md`` draws both. The states are moved through the methods of
-:class:`PageLives`, and by nobody else.
+in each state. ``docs/how-nothing-is-lost.md`` draws both. The states are moved through the methods
+of :class:`PageLives`, and by nobody else.
 """
 
 from __future__ import annotations
