@@ -343,9 +343,10 @@ async def test_feed_that_breaks_off_is_fetched_by_another_url(crawl):
             yield from response.follow_all(response.xpath("//link/text()").getall())
 
     items = [f"<link>{SITE}/{name}?sid={n}</link>" for n in (1, 2) for name in ("a", "none")]
+    named = "<feed-source>the name of the root is the beginning of this one</feed-source>"
     pages = {
-        "/?sid=1": feed(f"<?xml version='1.0'?><feed>{''.join(items[:2])}"),
-        "/?sid=2": feed(f"<?xml version='1.0'?><feed>{''.join(items)}</feed>"),
+        "/?sid=1": feed(f"<?xml version='1.0'?><feed>{''.join(items[:2])}{named}"),
+        "/?sid=2": feed(f"<?xml version='1.0'?><feed>{''.join(items)}{named}</feed\n> "),
         "/a?sid=1": feed("<feed><link/></feed>"),
         "/none?sid=1": feed("<feed version='2'/>"),
     }

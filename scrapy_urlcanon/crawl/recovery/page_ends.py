@@ -78,6 +78,10 @@ def _is_xml_open(body: bytes) -> bool:
     [True, False, False, False]
     """
     root = _ROOT.match(body, 0, _NEAR)
-    if root is None or body.rfind(b"</" + root[1]) >= 0:
+    if root is None:
+        return False
+    # Elements within may have longer names, such as those of ``feedburner:`` in a ``feed``.
+    _, end, after = body.rpartition(b"</" + root[1])
+    if end and after.lstrip().startswith(b">"):
         return False
     return not body[root.end() :].partition(b">")[0].endswith(b"/")
