@@ -65,6 +65,17 @@ def is_blank(response: Response) -> bool:
     return len(body) < _BLANK and not _EMPTY_FRAME.sub(b"", body).strip()
 
 
+def has_nothing(response: Response) -> bool:
+    """Tell whether *response* neither has content nor leads to any.
+
+    >>> [has_nothing(HtmlResponse("http://a.example/", status)) for status in (200, 304, 404)]
+    [True, True, True]
+    >>> has_nothing(HtmlResponse("http://a.example/", 301, {"Location": "/b"}))
+    False
+    """
+    return is_error(response) or (is_blank(response) and location_of(response) is None)
+
+
 def _stands_for_data(response: Response) -> bool:
     """Tell whether *response*, which is empty, is no answer of a site, but comes with other data.
 

@@ -1,8 +1,8 @@
 """Sites that show the same to everybody for a while: a captcha, a form to log in."""
 
 import pytest
-from audited_shop import RIGHT, SETTINGS, WRONG, product, shop
-from loopback import page
+from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
+from loopback import Response, page
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -42,6 +42,29 @@ async def test_right_entry_stands_where_all_is_a_wall_from_some_page_on(crawl, w
 
     result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
     assert not [name for name in result.figures if "suspended" in name]
+
+
+NOTHING = {
+    "no content": Response(),
+    "an empty document": page("<!doctype html><html><head></head><body></body></html>"),
+    "that there is none": Response(204),
+    "that it is as before": Response(304),
+}
+
+
+@pytest.mark.parametrize("answer", NOTHING)
+@deferred_f_from_coro_f
+async def test_answer_without_content_is_no_other_page(crawl, answer):
+    """A server that fails sends it, or takes what it is asked for the question of a cache."""
+    urls = [f"/p{n}?sid={sid}" for n in range(4) for sid in range(3)]
+
+    def answers(request, count):
+        is_variant = not request.query.endswith("0")
+        return NOTHING[answer] if is_variant else product(request.path, seed=count)
+
+    result = await crawl(shop(urls, answers), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
+    assert result.pages == sorted(["/", *(f"/p{n}?sid=0" for n in range(4))])
+    assert audits(result.figures) == {"audit/unjudged": 8}
 
 
 URLS = [f"/p{n}{query}" for query in ("", "?sid=1", "?sid=2") for n in range(12)]

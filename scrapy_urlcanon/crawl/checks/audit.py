@@ -10,7 +10,7 @@ from scrapy import Request, signals
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.crawl.answers import is_cut_short, is_error, is_refusal
+from scrapy_urlcanon.crawl.answers import has_nothing, is_cut_short, is_refusal
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.blame import Blame
@@ -247,7 +247,7 @@ class Audit:
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
         page = self._requests.page(request)
-        if page is None or is_error(response):
+        if page is None or has_nothing(response):
             return
         self._sample.budget.pages += 1
         domain = domain_of(response.url)
@@ -353,7 +353,7 @@ class Audit:
         case = self._cases.get(mark["case"])
         if case is None or not case.is_waiting_for(mark):
             # Of a run before, which was killed; or the variant was let through meanwhile.
-            if response is not None and not is_error(response):
+            if response is not None and not has_nothing(response):
                 self.held.hold(mark["case"], response)
             return False
         return self._take(case, response)
@@ -375,7 +375,7 @@ class Audit:
 
     def _judge(self, case: AuditCase, response: Response | None) -> Judgement | Side | None:
         """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
-        if response is None or is_error(response):
+        if response is None or has_nothing(response):
             case.is_refused = is_refusal(response)
         elif is_cut_short(response):
             case.note_part(response)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.answers import is_error
+from scrapy_urlcanon.crawl.answers import has_nothing
 from scrapy_urlcanon.crawl.own_requests import with_url
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Judgement, Side, Verdict
 
@@ -71,7 +71,7 @@ class Blame:
         """
         entry, drop = case.suspects[0], case.drop
         side = None
-        if response is not None and not is_error(response):
+        if response is not None and not has_nothing(response):
             shown = self._contents.shown(response)
             side = case.comparison and case.comparison.side_of(shown, found)
             if side is None and not self._contents.common.is_elsewhere(shown.digest, case.page):
