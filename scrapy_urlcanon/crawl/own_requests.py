@@ -154,7 +154,8 @@ def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
 def reason_for_own_fingerprint(request: Request) -> str | None:
     """Return why *request* must not have the fingerprint of its page, or None.
 
-    A retry is as the request that it repeats. Where a redirect leads from a rescue is a
+    A retry is as the request that it repeats. One URL may rescue a page for each of several
+    callbacks, none of which has it by what another got. Where a redirect leads from a rescue is a
     page as any other, which the spider may have got; where one leads from an audit is
     what is to be compared, and for each audit anew.
     """
@@ -163,7 +164,8 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
         return None
     reason = mark.get("reason")
     if reason in {RESCUE, RELEASED, OWN_URL} and mark.get("url") == request.url:
-        return str(reason)
+        callback = mark.get("callback")
+        return f"{reason} for {callback}" if callback else str(reason)
     if mark_of(request, AUDIT):
         return f"{AUDIT} {mark.get('round')}.{mark['number']} of {mark['case']}"
     return None

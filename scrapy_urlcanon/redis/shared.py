@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.job.stored_rules import ERROR, KEEP
-from scrapy_urlcanon.crawl.own_requests import RESCUE, is_unfiltered, marked
+from scrapy_urlcanon.crawl.own_requests import is_unfiltered
+from scrapy_urlcanon.crawl.recovery.callbacks import rescue_of
 from scrapy_urlcanon.crawl.settings import name_of, value_of
 from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
@@ -143,7 +144,7 @@ class Shared:
         return self.shared_lives
 
     def _rescue(self, variant: Request) -> tuple[str, bytes]:
-        copy = marked(variant, RESCUE)
+        copy = rescue_of(variant, self._crawler.spider)
         name = self._crawler.request_fingerprinter.fingerprint(copy).hex()
         if is_unfiltered(copy):
             name = f"unfiltered {name}"

@@ -136,6 +136,27 @@ async def test_variants_are_tried_one_after_the_other(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_url_that_is_fetched_for_one_callback_is_for_another_too(crawl):
+    """Neither has the page by what the other got, and each is given one URL but once."""
+    got = []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url == f"{SITE}/":
+                yield from (response.follow(url, self.other) for url in ("/a?sid=2", "/a?sid=2#b"))
+
+        def other(self, response):
+            got.append(response.url)
+
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")}
+    result = await crawl(site(pages), RULES, spider=Two)
+    assert result.pages == ["/", "/a?sid=2"]
+    assert got == [f"{SITE}/a?sid=2"]
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/a?sid=2"]
+
+
+@deferred_f_from_coro_f
 async def test_page_without_a_working_url_ends(crawl):
     """Where no variant gives the page, each was fetched once, and the crawl ends."""
     urls = [f"/a?sid={n}" for n in range(1, 6)]

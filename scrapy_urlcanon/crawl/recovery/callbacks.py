@@ -10,6 +10,8 @@ from zlib import crc32
 from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
+from scrapy_urlcanon.crawl.own_requests import RESCUE, marked
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from types import CellType
@@ -38,6 +40,11 @@ def callback_of(request: Request, spider: Spider | None) -> str:
         name = " ".join((name, *sorted(names)))
     rule = request.meta.get("rule") if isinstance(spider, CrawlSpider) else None
     return name if rule is None else f"{name}, rule {rule}"
+
+
+def rescue_of(variant: Request, spider: Spider | None) -> Request:
+    """Return what is fetched of *variant*, which was dropped, to bring its callback the page."""
+    return marked(variant, RESCUE, callback=callback_of(variant, spider))
 
 
 def at_work(crawler: Crawler) -> Collection[Request]:

@@ -28,10 +28,9 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_retry,
     is_unfiltered,
     mark_of,
-    marked,
     original_of,
 )
-from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of
+from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of, rescue_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
@@ -480,7 +479,7 @@ class PageRequests:
 
     def _fetch(self, page: bytes, variant: Request) -> bool:
         """Schedule *variant*, and tell whether the scheduler took it."""
-        copy = marked(variant, RESCUE)
+        copy = rescue_of(variant, self._crawler.spider)
         if self._crawler.settings.getbool(DELTAFETCH):
             # It stores what it got by the fingerprint, and a rescue has one of its own.
             copy.meta.setdefault("deltafetch_key", page)
