@@ -37,7 +37,7 @@ class Frames:
     """
 
     def __init__(self) -> None:
-        self._places = array("I", bytes(4 * _PLACES))
+        self._places = array("I", [0]) * _PLACES
 
     def words_in_common(
         self, numbers: Sequence[int], texts: Sequence[bytes], words: Sequence[int]

@@ -42,8 +42,8 @@ class OnlineModel:
     def __init__(self, prior: float) -> None:
         self._prior = log(prior / (1 - prior))
         # Lists would have each full garbage collection look at a million numbers.
-        self.weights = array("d", bytes(8 << BITS))
-        self.known = array("d", bytes(8 << BITS))
+        self.weights = array("d", [0.0]) * (1 << BITS)
+        self.known = array("d", [0.0]) * (1 << BITS)
         """How much of the doubt of each feature is gone, from 0 to a bound below 1."""
 
     def expect(self, features: bytes) -> float:

@@ -70,7 +70,7 @@ class SeenLines:
     """
 
     def __init__(self, places: int) -> None:
-        self.places = array("I", bytes(4 * max(1, places)))
+        self.places = array("I", [0]) * max(1, places)
         self.counts = bytearray(len(self.places))
         """With how many other numbers the line at each place was seen, up to a bound."""
 

@@ -140,4 +140,4 @@ class CompactSet(SeenSet):
 
 
 def _free(size: int) -> array[int]:
-    return array("Q", bytes(8 * size))
+    return array("Q", [0]) * size
