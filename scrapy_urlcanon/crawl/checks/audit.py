@@ -246,7 +246,7 @@ class Audit:
 
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
-        page = self._requests.page(request)
+        page = self._requests.pages.own(request)
         if page is None or has_nothing(response):
             return
         self._sample.budget.pages += 1

@@ -77,12 +77,12 @@ class PageContents:
         what has no content, such as a 304, or only the beginning of it.
         """
         is_content = is_success(response) and response.body and not is_cut_short(response)
-        page = self._requests.page(request)
+        page = self._requests.pages.own(request)
         if page is None or not is_content or mark_of(request, AUDIT):
             return
         content = self.read(response)
         if self._contents.get(page) is None:
             self.common.add(content, response.url)
         self._contents[page] = content
-        for source in self._requests.redirected_to(request):
+        for source in self._requests.pages.redirected_to(request):
             self._contents[source] = content

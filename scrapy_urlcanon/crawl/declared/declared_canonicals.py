@@ -166,11 +166,11 @@ class DeclaredCanonicalPages:
             or self._requests.of_audit(request)
         ):
             return
-        page = self._requests.page(request)
+        page = self._requests.pages.own(request)
         content = page and self._contents.get(page)
         if not page or not content:
             return
-        for shown in {page, *self._requests.redirected_to(request)}:
+        for shown in {page, *self._requests.pages.redirected_to(request)}:
             for claim in self._claims.settle(shown):
                 self._compare(claim, content, self._contents.shown(response))
         target = page_of(response).canonical
@@ -194,7 +194,8 @@ class DeclaredCanonicalPages:
         target = page_of(response).canonical
         if not target:
             return
-        page, target_page = self._requests.page(request), self._fingerprints.page(request, target)
+        page = self._requests.pages.own(request)
+        target_page = self._fingerprints.page(request, target)
         if page is None or target_page is None:
             return
         callback = callback_of(request, self._crawler.spider)

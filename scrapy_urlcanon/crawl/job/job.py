@@ -210,11 +210,11 @@ class JobRecovery:
             # It says nothing of what the callback has had of the page.
             self._add(Record(kind, of_audit, b"", callback, identity))
             return
-        page = self._requests.page(request) or b""
+        page = self._requests.pages.own(request) or b""
         if page == fingerprint:
             page = b""
         self._add(Record(kind, fingerprint, page, callback, identity))
-        sources = self._requests.redirected_to(request)
+        sources = self._requests.pages.redirected_to(request)
         for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source and source != fingerprint:

@@ -8,22 +8,14 @@ from weakref import WeakKeyDictionary, WeakSet
 from scrapy import signals
 from scrapy.http import Response
 
-from scrapy_urlcanon.crawl.answers import (
-    is_cut_short,
-    is_error,
-    is_success,
-    location_of,
-    refreshes_elsewhere,
-)
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.origins import address_of, as_sent, sources_of
+from scrapy_urlcanon.crawl.origins import as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     MARK_KEY,
     RESCUE,
     REWRITTEN,
     SKIPPED,
-    by_get,
     is_for_the_spider,
     is_retry,
     is_unfiltered,
@@ -31,10 +23,10 @@ from scrapy_urlcanon.crawl.own_requests import (
     original_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of, rescue_of
-from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
+from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
 from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -90,8 +82,8 @@ class PageRequests:
             max_bytes=settings.pending_max_bytes,
             parts=parts_of,
         )
-        # Of requests on their way: the rules may change before they come back.
-        self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self.pages = PagesAskedFor(fingerprints, crawler.settings)
+        """Which pages each request is about."""
         # The requests whose responses the spider is at work on, each with the pages that its
         # callback got; None where it got nothing.
         self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
@@ -101,7 +93,6 @@ class PageRequests:
         self._refused: Request | None = None
         # By page and callback the URL that led to another page, an error or a redirect.
         self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_LED)
-        self._outages = frozenset(map(int, crawler.settings.getlist("RETRY_HTTP_CODES")))
         self._depths = LeastDepths(
             settings.remembered_pages, is_limited=bool(crawler.settings.getint("DEPTH_LIMIT"))
         )
@@ -116,27 +107,7 @@ class PageRequests:
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    # What a request is about.
-
-    def page(self, request: Request) -> bytes | None:
-        """Return the page of *request*, under the rules of when it was sent."""
-        return self._pages.get(request) or self._fingerprints.page(request)
-
-    def redirected_to(self, request: Request) -> dict[bytes, bool]:
-        """Return the pages whose requests were redirected to *request*.
-
-        Each with whether from the same address, under another scheme or ``www``, or from the place
-        of the URL itself. With its method: what it was before a redirect changed it is not known.
-        """
-        mark = mark_of(request, REWRITTEN)
-        own = {address_of(request.url)}
-        if mark and mark["original"] == request.url:
-            own.add(address_of(mark["url"]))
-        return {
-            page: address_of(url) in own
-            for url in sources_of(request)
-            if (page := self._fingerprints.page(request, url))
-        }
+    # What is known of a page.
 
     def is_deeper(self, page: bytes, request: Request) -> bool:
         """Tell whether what *page* links is cut off sooner than what *request* may bring."""
@@ -160,9 +131,7 @@ class PageRequests:
         # Before anything is fetched for what is now one page with another.
         for listener in self.on_renamed:
             listener(names)
-        for request, page in tuple(self._pages.items()):
-            if page in names:
-                self._pages[request] = names[page]
+        self.pages.rename(names)
         for request, pages in self._scraped.items():
             self._scraped[request] = pages and tuple(names.get(page, page) for page in pages)
         for page, new in names.items():
@@ -181,7 +150,7 @@ class PageRequests:
         page = self._fingerprints.page(request) if is_for_the_spider(request) else None
         if page is None:
             return
-        self._pages[request] = page
+        self.pages.note(request, page)
         self._depths.note(page, request.meta.get("depth", 0))
         callback = self._callback(request)
         mark = mark_of(request, REWRITTEN)
@@ -196,7 +165,7 @@ class PageRequests:
 
     def failed(self, request: Request) -> None:
         """Note that *request* failed for good."""
-        if request not in self._pages:
+        if request not in self.pages:
             # Another middleware refused it before it came here.
             self.sent(request)
         if is_for_the_spider(request):
@@ -206,7 +175,7 @@ class PageRequests:
         """Note that the spider middlewares get *response*."""
         request = response.request
         if request is not None and is_for_the_spider(request):
-            if request not in self._pages:
+            if request not in self.pages:
                 # Another middleware answered it before it came here.
                 self.sent(request)
             self._scraped[request] = None
@@ -221,10 +190,16 @@ class PageRequests:
             return
         if request is None or not is_for_the_spider(request):
             return
-        pages = self._pages_in(response, request)
+        callback = self._callback(request)
+
+        def is_expected(page: bytes) -> bool:
+            return self._lives.state(page, callback) is State.EXPECTED
+
+        pages = self.pages.shown_by(response, request, is_expected)
         if pages is None:
             return
-        callback = self._callback(request)
+        if (page := self.pages.own(request)) and not pages[page]:
+            self._no_successes.add(request)
         if not is_unfiltered(request) or is_retry(request):
             # What was had counted so before: pages that link each other would never end.
             lacking = [page for page in pages if self._lives.state(page, callback) not in CONTENT]
@@ -237,35 +212,12 @@ class PageRequests:
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
 
-    def _pages_in(self, response: Response, request: Request) -> dict[bytes, bool] | None:
-        """Return the pages of which *response* is content, as :meth:`_bring` takes them.
-
-        What is no success, and the spider says that it handles, or was cut short, or sends browsers
-        on, another URL of the page may not have. An outage, or a redirect to no other page, which
-        the spider may follow itself, is nothing of it yet, and so is what nobody downloaded: None.
-        """
-        if response.status in self._outages or brings_nothing(request, response):
-            return None
-        pages = self._pages_shown(request, response)
-        is_page = is_success(response)
-        if not is_page and not is_error(response):
-            url = location_of(response)
-            if not url or self._fingerprints.page(request, url) in {None, *pages}:
-                return None
-        is_whole = is_page and not is_cut_short(response)
-        if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
-            # Of what was cut short another URL may bring all.
-            pages = dict.fromkeys(pages, False)
-        if (page := self.page(request)) and not pages[page]:
-            self._no_successes.add(request)
-        return pages
-
     def asked_again(self, request: Request, response: Response) -> None:
         """Note that a callback which is at work on *response* asks for its page by *request* too.
 
         It has the page once it is done with what that brings, or the callback of *request* is.
         """
-        brought, to = response.request, self.page(request)
+        brought, to = response.request, self.pages.own(request)
         pages = brought and self._scraped.get(brought)
         if not brought or not pages or not to:
             return
@@ -285,7 +237,7 @@ class PageRequests:
         callback = self._callback(request)
         if drop.is_declared:
             # What stands for it is another page, which the spider has.
-            pages = self.redirected_to(request)
+            pages = self.pages.redirected_to(request)
             for source in self._bring(pages, callback):
                 if pages[source]:
                     self._lives.confirmed(source, callback)
@@ -305,7 +257,7 @@ class PageRequests:
         if variant is request and fate is Fate.FETCHED:
             # It says itself what was redirected to it: once more would be another URL that led.
             return
-        redirected = self.redirected_to(request).items()
+        redirected = self.pages.redirected_to(request).items()
         sources = {source: is_same and drop.is_exact for source, is_same in redirected}
         self._note_what_led(request, sources_of(request), sources, callback)
         self._lives.redirected(page, callback, sources)
@@ -335,7 +287,7 @@ class PageRequests:
     def got_before(self, request: Request) -> None:
         """Note that an earlier run has got the page of *request*: so is what redirected to it."""
         callback = self._callback(request)
-        for source in self._bring(self.redirected_to(request), callback):
+        for source in self._bring(self.pages.redirected_to(request), callback):
             self._lives.confirmed(source, callback)
 
     def is_delivered(self, request: Request) -> bool:
@@ -372,8 +324,10 @@ class PageRequests:
 
     def raised(self, response: object) -> None:
         """Take back that the callback had a page: it raised, and may have had half of it."""
-        request = response.request if isinstance(response, Response) else None
-        if isinstance(response, Response) and request and self.is_delivered(request):
+        if not isinstance(response, Response):
+            return
+        request = response.request
+        if request and self.is_delivered(request):
             for page in self._scraped.pop(request) or ():
                 self._lives.raised(page, self._callback(request))
             for listener in self.on_raised:
@@ -414,7 +368,7 @@ class PageRequests:
     def _end(self, request: Request) -> None:
         callback = self._callback(request)
         self._withdraw(request, (request.url, *sources_of(request)), callback)
-        for page in self._pages_of(request):
+        for page in self.pages.of(request):
             self._lives.ended(page, callback)
 
     def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
@@ -434,28 +388,6 @@ class PageRequests:
             page = self._fingerprints.page(request, url)
             if page and not pages.get(page, True) and (page, callback) not in self._led:
                 self._led[page, callback] = as_sent(url)
-
-    def _pages_of(self, request: Request) -> dict[bytes, bool]:
-        """Return the page of *request* and those that were redirected to it, as of the latter."""
-        page, sources = self.page(request), self.redirected_to(request)
-        return {**sources, page: True} if page else sources
-
-    def _pages_shown(self, request: Request, response: Response) -> dict[bytes, bool]:
-        """Return the pages of *request*, and whether *response* is content of each itself.
-
-        Its URL is another one where a middleware had another server asked, as the APIs of those
-        that sell pages, and where a browser followed a redirect itself.
-        """
-        pages = self._pages_of(request)
-        if response.url == request.url:
-            return pages
-        named = self._fingerprints.page(by_get(request), response.url)
-        if named and named not in pages:
-            if address_of(response.url) != address_of(request.url):
-                pages = dict.fromkeys(pages, False)
-            if self._lives.state(named, self._callback(request)) is State.EXPECTED:
-                pages[named] = True
-        return pages
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.

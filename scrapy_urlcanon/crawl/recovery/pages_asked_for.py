@@ -1,0 +1,122 @@
+"""Which pages a request is about, and of which of these a response is content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy_urlcanon.crawl.answers import (
+    is_cut_short,
+    is_error,
+    is_success,
+    location_of,
+    refreshes_elsewhere,
+)
+from scrapy_urlcanon.crawl.origins import address_of, sources_of
+from scrapy_urlcanon.crawl.own_requests import REWRITTEN, by_get, mark_of
+from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+
+
+class PagesAskedFor:
+    """Knows the pages of each request: its own, and those whose requests were redirected to it.
+
+    A page is known by the fingerprint that the requests for it share.
+    """
+
+    def __init__(self, fingerprints: PageFingerprints, settings: BaseSettings) -> None:
+        self._fingerprints = fingerprints
+        self._settings = settings
+        self._outages = frozenset(map(int, settings.getlist("RETRY_HTTP_CODES")))
+        # Of requests on their way: the rules may change before they come back.
+        self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+
+    def __contains__(self, request: Request) -> bool:
+        return request in self._pages
+
+    def note(self, request: Request, page: bytes) -> None:
+        """Note that *request*, which goes to the downloader, is for *page*."""
+        self._pages[request] = page
+
+    def rename(self, names: Mapping[bytes, bytes]) -> None:
+        """Let pages be known by new *names*."""
+        for request, page in tuple(self._pages.items()):
+            if page in names:
+                self._pages[request] = names[page]
+
+    def own(self, request: Request) -> bytes | None:
+        """Return the page of *request*, under the rules of when it was sent."""
+        return self._pages.get(request) or self._fingerprints.page(request)
+
+    def redirected_to(self, request: Request) -> dict[bytes, bool]:
+        """Return the pages whose requests were redirected to *request*.
+
+        Each with whether from the same address, under another scheme or ``www``, or from the place
+        of the URL itself. With its method: what it was before a redirect changed it is not known.
+        """
+        mark = mark_of(request, REWRITTEN)
+        own = {address_of(request.url)}
+        if mark and mark["original"] == request.url:
+            own.add(address_of(mark["url"]))
+        return {
+            page: address_of(url) in own
+            for url in sources_of(request)
+            if (page := self._fingerprints.page(request, url))
+        }
+
+    def of(self, request: Request) -> dict[bytes, bool]:
+        """Return the page of *request* and those that were redirected to it, as of the latter."""
+        page, sources = self.own(request), self.redirected_to(request)
+        return {**sources, page: True} if page else sources
+
+    def shown_by(
+        self, response: Response, request: Request, is_expected: Callable[[bytes], bool]
+    ) -> dict[bytes, bool] | None:
+        """Return the pages of *request*, and whether *response* is content of each itself.
+
+        What is no success, and the spider says that it handles, or was cut short, or sends browsers
+        on, another URL of the page may not have. An outage, or a redirect to no other page, which
+        the spider may follow itself, is nothing of it yet, and so is what nobody downloaded: None.
+
+        :param is_expected: tells whether the callback of *request* waits for a page.
+        """
+        if response.status in self._outages or brings_nothing(request, response):
+            return None
+        pages = self._answered(response, request, is_expected)
+        is_page = is_success(response)
+        if not is_page and not is_error(response):
+            url = location_of(response)
+            if not url or self._fingerprints.page(request, url) in {None, *pages}:
+                return None
+        is_whole = is_page and not is_cut_short(response)
+        if not is_whole or refreshes_elsewhere(response, self._settings):
+            # Of what was cut short another URL may bring all.
+            return dict.fromkeys(pages, False)
+        return pages
+
+    def _answered(
+        self, response: Response, request: Request, is_expected: Callable[[bytes], bool]
+    ) -> dict[bytes, bool]:
+        """Return the pages of *request*, and whether the URL of *response* is one of each.
+
+        It is another one where a middleware had another server asked, as the APIs of those that
+        sell pages, and where a browser followed a redirect itself.
+        """
+        pages = self.of(request)
+        if response.url == request.url:
+            return pages
+        named = self._fingerprints.page(by_get(request), response.url)
+        if named and named not in pages:
+            if address_of(response.url) != address_of(request.url):
+                pages = dict.fromkeys(pages, False)
+            if is_expected(named):
+                pages[named] = True
+        return pages
