@@ -19,6 +19,7 @@ from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
+from scrapy_urlcanon.crawl.origins import LinkingPages
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.job.stored_rules import JobRules
     from scrapy_urlcanon.crawl.order.order import Order
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
-    from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
@@ -105,8 +105,6 @@ class Crawl:
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self.first_urls = FirstUrls()
         if self.settings.report:
-            from scrapy_urlcanon.crawl.origins import LinkingPages  # noqa: PLC0415
-
             self.linking_pages = LinkingPages()
         self._make_fallback()
         if fingerprinter_class:
@@ -136,7 +134,7 @@ class Crawl:
             on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
         )
         if self.settings.clean_param:
-            from scrapy_urlcanon.crawl.clean_param import CleanParamRules  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.declared.clean_param import CleanParamRules  # noqa: PLC0415
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)

@@ -1,1 +1,1 @@
-"""Drops what pages declare to be their canonical URLs, where that has proved right."""
+"""What pages and sites declare, and what is dropped for it where that has proved right."""

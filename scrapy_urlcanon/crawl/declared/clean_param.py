@@ -14,6 +14,7 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.rule_files.clean_param import read_clean_param
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -52,9 +53,6 @@ class CleanParamRules:
         url = next(iter(sources_of(request)), request.url)
         if response.status != HTTPStatus.OK or urlsplit(url).path != "/robots.txt":
             return
-        # Few crawls ask for it, and all would wait for the import.
-        from scrapy_urlcanon.rule_files.clean_param import read_clean_param  # noqa: PLC0415
-
         robots = response.body[:_LARGEST_ROBOTS]
         if len(response.body) > _LARGEST_ROBOTS or is_cut_short(response):
             # The last line may go on, and its end name another parameter or path.
