@@ -23,6 +23,7 @@ from scrapy_urlcanon.crawl.origins import LinkingPages
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
+from scrapy_urlcanon.crawl.recovery.stored_by_others import keep_apart
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.seen import hear_of_drops, is_local, obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
@@ -348,7 +349,7 @@ class Crawl:
         self._hear_of_drops()
         if self.fingerprinter and self.dropped:
             self.first_urls.watch(self._crawler, self.fingerprinter, self.dropped.disown)
-            self._keep_apart_what_is_stored()
+            keep_apart(self._crawler, self._fallback)
         if self._shared:
             audit = self.audit
             suspend = audit.suspension.suspended_elsewhere if audit else self.rule_changes.suspend
@@ -458,20 +459,6 @@ class Crawl:
 
     def _make(self, kind: type[F]) -> F:
         return kind(self.canonicalizer, self.canonical_urls, self.first_urls, self._fallback)
-
-    def _keep_apart_what_is_stored(self) -> None:
-        """See to those who store by fingerprint what is not the same for all URLs of a page."""
-        settings = self._crawler.settings
-        if settings.getbool("HTTPCACHE_ENABLED"):
-            from scrapy_urlcanon.crawl.recovery.cached_failures import (  # noqa: PLC0415
-                keep_failures_apart,
-            )
-
-            keep_failures_apart(self._crawler)
-        if settings.getwithbase("ITEM_PIPELINES"):
-            from scrapy_urlcanon.crawl.recovery.media import leave_media_alone  # noqa: PLC0415
-
-            leave_media_alone(self._crawler, self._fallback)
 
     def _resume_suspensions(self) -> None:
         """Suspend what the audit had suspended when the job was interrupted."""
