@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from attrs import NOTHING, fields, has
 
 from scrapy_urlcanon.exceptions import ReportError, did_you_mean
+from scrapy_urlcanon.wording import shortened
 
 _NAMES = {int: "a whole number that is not negative", str: "a text"}
 _MAX_COUNT = 2**53 - 1
@@ -68,7 +69,4 @@ def _join(place: str, name: str) -> str:
 
 
 def _unexpected(place: str, expected: str, value: object) -> ReportError:
-    shown = repr(value)
-    if len(shown) > 60:  # noqa: PLR2004
-        shown = f"{shown[:57]}..."
-    return ReportError(f"{place}: expected {expected}, got {shown}")
+    return ReportError(f"{place}: expected {expected}, got {shortened(repr(value), 60)}")

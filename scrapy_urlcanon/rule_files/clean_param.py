@@ -33,6 +33,7 @@ from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.patterns import SitePattern
 from scrapy_urlcanon.redaction import visible
+from scrapy_urlcanon.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,13 +138,13 @@ def read_clean_param(robots: bytes) -> CleanParam:
         try:
             params, path = _parse(value)
         except ValueError as error:
-            problems.append(CleanParamProblem(number, _shortened(value), str(error)))
+            problems.append(CleanParamProblem(number, shortened(value, _SHOWN), str(error)))
             continue
         taken: list[str] = []
         for name in dict.fromkeys(params):
             reason = _refusal(name)
             if reason:
-                problems.append(CleanParamProblem(number, _shortened(name), reason))
+                problems.append(CleanParamProblem(number, shortened(name, _SHOWN), reason))
             else:
                 taken.append(name)
         if taken:
@@ -197,7 +198,3 @@ def _refusal(name: str) -> str | None:
     if name.lower() in CONTENT_PARAMS:
         return "it selects content on most sites; not taken"
     return None
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
