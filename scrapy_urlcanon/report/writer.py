@@ -15,6 +15,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.answers import is_success
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS, name_of
+from scrapy_urlcanon.crawl.stats import PREFIX
 from scrapy_urlcanon.files import has_time, write_atomically
 from scrapy_urlcanon.redaction import redact_rule
 from scrapy_urlcanon.report.destination import destinations, write_untaken
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
-
-_STATS = "urlcanon/"
 
 
 class ReportWriter:
@@ -140,8 +139,8 @@ class ReportWriter:
         stats = self._crawler.stats.get_stats()
         figures: dict[str, int] = {}
         for stat, value in sorted(stats.items()):
-            if stat.startswith(_STATS) and isinstance(value, int):
-                name = redact_rule(stat.removeprefix(_STATS))
+            if stat.startswith(PREFIX) and isinstance(value, int):
+                name = redact_rule(stat.removeprefix(PREFIX))
                 # Two rules that differ in a secret read the same.
                 figures[name] = figures.get(name, 0) + value
         for section in self._sections:

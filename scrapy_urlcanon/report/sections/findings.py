@@ -13,7 +13,7 @@ from scrapy_urlcanon.report.sections.audit import Audit, AuditedRule
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group
 from scrapy_urlcanon.report.sections.parameters import COUNTED_VALUES, Parameter
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -152,12 +152,12 @@ def _skipped(report: Report) -> Iterator[Finding]:
         )
         if any(row.rule.startswith(f"{SKIP}:") for row in rows):
             told = "'Was it right?' says of some whether their pages were found under other URLs"
-        ranked = sorted(by_template, key=lambda template: (-by_template[template], template))
+        ranked = by_count(by_template)[:_LISTED]
         yield Finding(
             f"{count_of(sum(by_template.values()), 'request')} skipped",
             f"They fit a template of the skip option, so nothing was fetched for them, and {told}."
             f"{known}",
-            tuple(f"{template}: {by_template[template]:,}" for template in ranked[:_LISTED]),
+            tuple(f"{template}: {count:,}" for template, count in ranked),
         )
 
 

@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICA
 from scrapy_urlcanon.crawl.stats import figures_under
 from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.report.section import Section
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,15 +85,11 @@ class Options(Section):
         layers: dict[str, dict[str, None]] = {}
         for name, layer in _turned_on(self._configuration):
             layers.setdefault(name, {})[layer] = None
-        names = sorted(
-            layers.keys() | dropped.keys(), key=lambda name: (-dropped.get(name, 0), name)
-        )
         entries = _entries(figures_under(_ENTRY, self._figures))
         found = []
-        for name in names:
+        for name, count in by_count({**dict.fromkeys(layers, 0), **dropped}):
             on = _layers(name, self._configuration.preset, list(layers.get(name, ())))
             listed, more = tuple(on[:_LISTED_LAYERS]), max(len(on) - _LISTED_LAYERS, 0)
-            count = dropped.get(name, 0)
             found.append(Option(name, count, listed, more, entries.get(name, ())))
         return tuple(found)
 
@@ -125,16 +121,13 @@ class Options(Section):
 
 
 def _entries(dropped: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-    """Return the entries of each option, by its name."""
+    """Return the entries of each option, by its name, the most first."""
     entries: dict[str, list[Entry]] = {}
-    for name, count in dropped.items():
+    for name, count in by_count(dropped):
         option, colon, entry = name.partition(":")
         if colon:
             entries.setdefault(option, []).append(Entry(entry, count))
-    return {
-        option: tuple(sorted(found, key=lambda entry: (-entry.dropped, entry.name)))
-        for option, found in entries.items()
-    }
+    return {option: tuple(found) for option, found in entries.items()}
 
 
 def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
