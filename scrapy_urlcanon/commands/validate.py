@@ -100,9 +100,7 @@ to, under the URL that they declare, and where the crawl has seen the same page.
             )
         output: Path | None = arguments.output
         if output is not None:
-            if output.suffix != ".toml":
-                raise UsageError(f"{output}: expected a name that ends in .toml", print_help=False)
-            check_output(output, [Path(arguments.file), *arguments.observations])
+            check_output(output, [Path(arguments.file), *arguments.observations], ".toml")
         # With the preset that does least: what a preset does is not to be validated.
         configuration = load_configuration(
             "scrapy", rules_files=[arguments.file], setting_names=_SETTING_NAMES
