@@ -142,6 +142,7 @@ class Audit:
                 fetch=self._fetch_side,
                 conclude=self._conclude,
             )
+        # Signals hold their receivers weakly.
         self._walls = Walls(crawler, self._variants, contents, self._sample.budget, stats)
         requests.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)

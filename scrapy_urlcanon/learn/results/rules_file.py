@@ -98,10 +98,8 @@ class LearnedFile:
             message = "expected a name that ends in .toml or .json"
             raise ConfigurationError([Problem(str(self.path), message)])
         self._is_json = suffix == ".json"
-        self.is_new = not self._read().strip()
-        """Whether it does not exist, or is empty."""
-        self.rules = () if self.is_new else tuple(self._rules())
-        """The rules in the file, in its order."""
+        self.rules = tuple(self._rules()) if self._read().strip() else ()
+        """The rules in the file, in its order; none where it does not exist, or is empty."""
 
     def write(self, learned: Learned, *, turned_off: Collection[str] = ()) -> None:
         """Write the rules, completely or not at all.
