@@ -139,6 +139,16 @@ def is_retry(request: Request) -> bool:
     return request.dont_filter and "retry_times" in request.meta
 
 
+def retries_of(request: Request) -> int:
+    """Return how often *request* was tried before; a spider may have put anything there.
+
+    >>> [retries_of(Request("data:,", meta={"retry_times": times})) for times in (2, -1, "two")]
+    [2, 0, 0]
+    """
+    times = request.meta.get("retry_times")
+    return max(times, 0) if isinstance(times, int) else 0
+
+
 def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
     """Tell whether *url* is on no domain that *spider* allows, and that of *request* is on one.
 

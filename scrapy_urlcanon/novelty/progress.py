@@ -52,6 +52,18 @@ class Curve:
         return self._points if self._points[-1:] == [last] else [*self._points, last]
 
 
+def words_after(share: int, points: Sequence[tuple[int, int]]) -> int:
+    """Return the words of news after a *share* of the fetches, in percent.
+
+    :param points: of a curve, as :attr:`Curve.points`, to the last fetch.
+
+    >>> words_after(50, [(1, 7), (5, 20), (10, 22)])
+    20
+    """
+    last, _ = points[-1]
+    return max((words for fetches, words in points if 100 * fetches <= share * last), default=0)
+
+
 class Deciles:
     """What was expected against what came, by tenths of what was expected.
 

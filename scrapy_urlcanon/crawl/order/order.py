@@ -18,7 +18,7 @@ from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.turns import USUAL, Turns
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of, retries_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import text_without_echoes, without_echoes
 from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of
@@ -261,9 +261,7 @@ class Order:
         if not has_failed:
             news = self._read(response)
         page = Fetched(taken, hops, news)
-        # A hop costs a fetch; a spider may have put anything there for the retries.
-        retries = request.meta.get("retry_times")
-        page.cost = 1 + len(hops) + (max(retries, 0) if isinstance(retries, int) else 0)
+        page.cost = 1 + len(hops) + retries_of(request)
         self._fetched[request] = page
         self._young.append(page)
         if len(self._young) > _WAITING_PAGES:

@@ -20,13 +20,13 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, retries_of
 from scrapy_urlcanon.crawl.seen import scheduler_of, slot_of, under_way
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.files import fill
 from scrapy_urlcanon.novelty.kinds import Kinds, Trap
-from scrapy_urlcanon.novelty.progress import Curve, Deciles, Ending
+from scrapy_urlcanon.novelty.progress import Curve, Deciles, Ending, words_after
 from scrapy_urlcanon.novelty.saved import pack, unpack
 from scrapy_urlcanon.wording import count_of
 
@@ -139,11 +139,8 @@ class OrderedCrawl:
         Redirects and retries have another one, and are the same requests: of a priority of their
         own few would ever be fetched.
         """
-        hops, retries = len(sources_of(request)), request.meta.get("retry_times")
-        if not isinstance(retries, int):
-            # A spider may have put anything there.
-            retries = 0
-        return request.priority - hops * self._of_redirect - retries * self._of_retry
+        of_redirects = len(sources_of(request)) * self._of_redirect
+        return request.priority - of_redirects - retries_of(request) * self._of_retry
 
     def draws(self, slot: str, priority: int) -> bool:
         """Tell whether the next request of *slot*, of this *priority*, is to be drawn at random."""
@@ -274,9 +271,10 @@ class OrderedCrawl:
             f"{fetches:10,}  fetches, {self._with_news:,} of which brought something new",
             f"{self._curve.words:10,}  words of news",
         ]
-        for part in (10, 25, 50):
-            words = max((w for n, w in news.curve if n * 100 <= fetches * part), default=0)
-            lines.append(f"{words:10,}    after {part} % of the fetches")
+        lines += [
+            f"{words_after(share, news.curve):10,}    after {share} % of the fetches"
+            for share in (10, 25, 50)
+        ]
         if news.traps:
             lines.append("Kinds of URLs that brought next to nothing, by fetches")
             lines += [f"{trap.fetches:10,}  {trap.kind}" for trap in news.traps[:5]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.novelty.progress import words_after
 from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
@@ -97,8 +98,5 @@ class NewsCurve(Section):
 
 def _parts(points: tuple[Point, ...]) -> list[tuple[int, int]]:
     """Return the words of news after some percentages of the fetches."""
-    fetches = points[-1].fetches
-    return [
-        (part, max((p.words for p in points if p.fetches * 100 <= fetches * part), default=0))
-        for part in _SHOWN
-    ]
+    curve = [(point.fetches, point.words) for point in points]
+    return [(part, words_after(part, curve)) for part in _SHOWN]
