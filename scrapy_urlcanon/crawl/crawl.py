@@ -16,9 +16,9 @@ from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprin
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
+from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
-from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.origins import LinkingPages
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests

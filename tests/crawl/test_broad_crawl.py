@@ -24,9 +24,9 @@ from scrapy_urlcanon.crawl.declared import open_claims
 from scrapy_urlcanon.crawl.declared.claims import Way
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.stored_rules import JobRules
-from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import Installation

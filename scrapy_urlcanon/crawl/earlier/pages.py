@@ -20,8 +20,8 @@ from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.registrable_domain import host_of
 from scrapy_urlcanon.crawl.answers import is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
+from scrapy_urlcanon.crawl.failing_files import FailingFile
 from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
-from scrapy_urlcanon.crawl.job.unwritten import FailingFile
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.job.unwritten import FailingFile
+from scrapy_urlcanon.crawl.failing_files import FailingFile
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem

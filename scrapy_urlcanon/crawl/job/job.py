@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.job.stored_rules import JobRules
-    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.crawl.stats import CrawlStats

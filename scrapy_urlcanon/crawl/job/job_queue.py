@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 
 logger = logging.getLogger(__name__)
 

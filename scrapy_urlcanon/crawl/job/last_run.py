@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
+    from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.job.job_queue import JobQueue
     from scrapy_urlcanon.crawl.job.stored_rules import JobRules
-    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
 
 logger = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
-    from scrapy_urlcanon.crawl.job.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.profiles.profile import Profile
 

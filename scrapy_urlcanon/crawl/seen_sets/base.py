@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.job.unwritten import FailingFile
+from scrapy_urlcanon.crawl.failing_files import FailingFile
 
 if TYPE_CHECKING:
     from pathlib import Path
