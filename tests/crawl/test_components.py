@@ -1,6 +1,8 @@
 """A crawl is put together by whichever component is constructed first."""
 
+from collections import Counter
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from loopback import page
@@ -17,6 +19,7 @@ from scrapy_urlcanon import (
     UrlCanonSpiderMiddleware,
 )
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind
 from scrapy_urlcanon.crawl.seen import is_local
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.writer import ReportWriter
@@ -74,7 +77,7 @@ async def test_order_of_construction_makes_no_difference(crawl, order):
     answers = {
         "/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2"),
         "/a?sid=1": page("missing", status=404),
-        "/a?sid=2": page("<p>A page that is about a."),
+        "/a?sid=2": page('<link rel="canonical" href="/c"><p>A page that is about a.'),
         "/b?sid=1": page("<p>A page that is about b."),
         "/b?sid=2": page("<p>A page that is about b."),
     }
@@ -94,11 +97,12 @@ async def test_order_of_construction_makes_no_difference(crawl, order):
     assert figures["rescued"] == figures["audited"] == 1
     assert figures["recorded"] == 5
     assert read_report("report.json").figure("dropped") == 2
-    part = Crawl.of(result.crawler)
-    spider_middleware = result.crawler.constructed[UrlCanonSpiderMiddleware]
-    assert part.job
-    assert spider_middleware._job is part.job
-    assert spider_middleware._declared_canonicals is part.declared_canonicals
+    assert figures["declared_canonical/declared"] == 1
+    records = []
+    Journal(Path("job", FILE)).scan(records.append)
+    kinds = Counter(record.kind for record in records)
+    # The audit is one of them.
+    assert (kinds[Kind.BEGUN], kinds[Kind.FETCHED], kinds[Kind.FAILED]) == (5, 4, 1)
 
 
 @pytest.mark.parametrize("component", COMPONENTS[:3])

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 from loopback import page
+from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
+from scrapy_urlcanon.crawl.job.stored_rules import JobRules
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
 
@@ -243,11 +247,12 @@ async def test_rules_that_cannot_be_written(crawl, caplog, monkeypatch):
 @pytest.mark.parametrize(
     "stored", [b"\0\x14" + b"x" * 20, b"ab" * 20 + b"\n", b"cd" * 20 + b"\r\n"]
 )
-def test_fingerprints_of_any_scrapy_are_counted(tmp_path, stored):
+def test_fingerprints_of_any_scrapy_are_counted(tmp_path, caplog, stored):
     """Before Scrapy 2.16 they were lines in hexadecimal."""
-    path = tmp_path / "requests.seen"
-    path.write_bytes(stored * 1_000)
-    assert stored_rules._stored_fingerprints(path) == 1_000
+    (tmp_path / "requests.seen").write_bytes(stored * 1_000)
+    rules = JobRules(Settings({"JOBDIR": str(tmp_path)}), UnwrittenFiles(None))
+    rules.guard(Canonicalizer().configuration, "warn")
+    assert "its 1000 stored fingerprints are of other rules" in caplog.text
 
 
 @deferred_f_from_coro_f
