@@ -120,10 +120,11 @@ def say_off(reason: str) -> int:
     return 1
 
 
-def check_output(output: Path, inputs: Sequence[Path], suffix: str = "") -> None:
+def check_output(output: Path, inputs: Sequence[Path], suffix: str) -> None:
     """Find out before an hour of work that its result could not be written.
 
-    :param suffix: that the name has to end in: another file would be overwritten by mistake.
+    :param suffix: that the name has to end in: another file would be overwritten by mistake; empty
+        where it may end as it likes.
     :raises UsageError: if *output* is one of the inputs, or of another kind, or cannot be a file.
     """
     try:

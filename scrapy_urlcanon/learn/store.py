@@ -359,7 +359,7 @@ class ObservationStore:
         canonical: str = "",
         *,
         redirect: str = "",
-        key: int | None = None,
+        key: int | None,
     ) -> None:
         canonical = SAME_URL if canonical == url else canonical
         row = url, status, size, _packed_digest(signature.raw_sha1), canonical, redirect, key

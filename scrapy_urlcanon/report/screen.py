@@ -28,7 +28,7 @@ _UNKNOWN = 80
 """That of a terminal that does not say its own."""
 
 
-def console_of_process(*, stderr: bool = False) -> Console:
+def console_of_process(*, stderr: bool) -> Console:
     """Return what prints on the standard output, or the standard error, as it is now."""
     console = Console(stderr=stderr, highlight=False)
     if not console.width:
