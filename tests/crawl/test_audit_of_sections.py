@@ -55,7 +55,7 @@ def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
     record.choose("f")
     record.add(OtherPage("/?id=1", "/", frozenset({(1, 1)})), section="f")
     count = 0
-    while sample.need(record) is Need.SUSPECTED:
+    while record.need is Need.SUSPECTED:
         record.choose("f")
         count += 1
     assert count == 12

@@ -121,11 +121,13 @@ def test_the_last_verdicts_count():
 def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
     """There is room for one with each few pages; all entries share the question whether."""
     asked, looked = [], []
-    has_room, need = FetchBudget.has_room, AuditSample.need
+    has_room, need = FetchBudget.has_room, EntryRecord.need.fget
     monkeypatch.setattr(
         FetchBudget, "has_room", lambda self, *of: asked.append(of) or has_room(self, *of)
     )
-    monkeypatch.setattr(AuditSample, "need", lambda self, of: looked.append(of) or need(self, of))
+    monkeypatch.setattr(
+        EntryRecord, "need", property(lambda self: looked.append(self) or need(self))
+    )
     sample = AuditSample(Canonicalizer(), 0.01, 0.1)
     entry = RuleEntry("drop_params", "sid")
     for site in range(1_000):

@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.dropped import Drop
 
-FIRST = 3
-"""How many drops of each entry on each domain are audited whatever the share."""
-_FIRST_SKIPPED, _MOST_SKIPPED = 10, 60
-"""How many URLs that each entry skips, and how many until it is proved or off: the former prove it
-where all are found. Nothing else would bring a page that is not."""
-_SUSPECTED = 12
-"""How many, of an entry that merged another page and is neither suspended nor cleared; twice as
-many where the server does not answer."""
 _IN_VAIN, _UNANSWERED = 10, 4
 """After so many audits that told nothing an entry has to wait for room as others do; the latter
 where the server never sent a page again."""
@@ -50,8 +42,6 @@ _APART = 8
 """Between the first and the second audit of an entry so many variants are to be dropped, and the
 square of it before the third, but for those of other sections of the site; and before one that was
 wrong is audited in sections where it was not."""
-_IDLE = 50
-"""After so many drops that it had no part in an entry is not looked at any more."""
 _MORE_PAGES = 1.05
 """How many times as many pages there are to be before it is looked again."""
 
@@ -76,7 +66,7 @@ class AuditSample:
         self._suspected: set[EntryRecord] = set()
         # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
         self._names: dict[tuple[RuleEntry, str], set[int]] = {}
-        self._waiting = WaitingEntries(self.need)
+        self._waiting = WaitingEntries()
         self._under_way: dict[str, list[EntryRecord]] = {}
         self._paused: dict[str, int] = {}
         # By the hashes of URLs: how often each was fetched, as refusals count.
@@ -175,7 +165,7 @@ class AuditSample:
     def _has_room(self, drop: Drop, entries: Iterable[RuleEntry], *, at_any_cost: bool) -> bool:
         """Tell whether *drop* is to be audited for *entries*, or have these wait for that."""
         records = self.records_of(entries, drop.domain)
-        needs = {record: need for record in records if (need := self.need(record)) is not None}
+        needs = {record: need for record in records if (need := record.need) is not None}
         if not needs:
             return self._order_in_sample(drop) is not None and self.budget.has_room(Need.SAMPLED)
         need = min(needs.values())
@@ -200,7 +190,7 @@ class AuditSample:
             return False
         if record.is_suspect:
             return record.passed_over < _APART
-        is_of_few = self.need(record) is Need.LITTLE_KNOWN and not self.has(drop)
+        is_of_few = record.need is Need.LITTLE_KNOWN and not self.has(drop)
         return is_of_few and record.passed_over < _APART**record.chosen
 
     def _order_in_sample(self, drop: Drop) -> int | None:
@@ -237,7 +227,7 @@ class AuditSample:
             for record in self._waiting.of(need):
                 if record not in self._waiting:
                     continue
-                now = self.need(record)
+                now = record.need
                 if now is None or now > need:
                     self._waiting.discard(record)
                     self._waiting.add(record)
@@ -252,7 +242,7 @@ class AuditSample:
         """Have what waits for some more pages wait for nothing: there will be none."""
         self._waiting.go_on()
         for record in self.records:
-            need = self.need(record)
+            need = record.need
             # The first ones come before, of which some had to wait.
             if (need is None or not self.is_affordable(need)) and record.doubt():
                 self._waiting.add(record)
@@ -376,24 +366,6 @@ class AuditSample:
             most = _IN_VAIN if self.is_answered else _UNANSWERED
             return not record.under_way and record.cannot_tell < most
         return record.is_suspect and not record.is_cleared
-
-    def need(self, record: EntryRecord) -> Need | None:
-        """Return why the next drop by an entry is to be audited whatever the share, if it is."""
-        if record.is_doubted:
-            return Need.UNKNOWN
-        # What held for many pages may be wrong for those that follow.
-        chosen = record.chosen - record.settled
-        skips = record.entry.is_skip
-        most = _MOST_SKIPPED if skips else _SUSPECTED
-        if chosen - record.refused >= most or chosen >= 2 * most:
-            return None
-        if record.is_suspect or record.is_excused or (record.unsettled and not record.judged):
-            return Need.SUSPECTED if record.outcome is Outcome.OPEN else None
-        merges = record.chosen > 0 or record.idle <= _IDLE
-        if not merges or record.chosen - record.refused >= (_FIRST_SKIPPED if skips else FIRST):
-            return None
-        is_next = not record.judged and not record.under_way
-        return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN
 
 
 def rank(drop: Drop) -> int:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import ERROR, Outcome, SequentialTest
+from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.pages.noise import Noise
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ _LEAST_OTHERS = 2
 """One page condemns no rule."""
 _CLEARED = 3
 """How often an entry has to have been right for each time that it was not, to be let alone."""
+_FIRST = 3
+"""How many drops of each entry on each domain are audited whatever the share."""
+_FIRST_SKIPPED, _MOST_SKIPPED = 10, 60
+"""How many URLs that each entry skips, and how many until it is proved or off: the former prove it
+where all are found. Nothing else would bring a page that is not."""
+_SUSPECTED = 12
+"""How many, of an entry that merged another page and is neither suspended nor cleared; twice as
+many where the server does not answer."""
+_IDLE = 50
+"""After so many drops that it had no part in an entry is not looked at any more."""
 _PARTS = re.compile(r"[^/?&;#]+")
 """The host, the segments of the path, and the parameters."""
 
@@ -265,6 +276,25 @@ class EntryRecord:
             return Outcome.FAILS
         is_proof = outcome is not Outcome.HOLDS or not self.has_one_content
         return outcome if is_proof else Outcome.OPEN
+
+    @property
+    def need(self) -> Need | None:
+        """Why the next variant that it merged is to be audited whatever the share, if it is."""
+        if self.is_doubted:
+            return Need.UNKNOWN
+        # What held for many pages may be wrong for those that follow.
+        chosen = self.chosen - self.settled
+        skips = self.entry.is_skip
+        most = _MOST_SKIPPED if skips else _SUSPECTED
+        if chosen - self.refused >= most or chosen >= 2 * most:
+            return None
+        if self.is_suspect or self.is_excused or (self.unsettled and not self.judged):
+            return Need.SUSPECTED if self.outcome is Outcome.OPEN else None
+        merges = self.chosen > 0 or self.idle <= _IDLE
+        if not merges or self.chosen - self.refused >= (_FIRST_SKIPPED if skips else _FIRST):
+            return None
+        is_next = not self.judged and not self.under_way
+        return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN
 
     def doubt(self) -> bool:
         """Tell whether one more is to be chosen now, since so little speaks for it."""

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
 
 
@@ -17,12 +15,9 @@ class WaitingEntries:
 
     In a broad crawl these are tens of thousands: to look at all of them, when there is room for one
     audit, would take longer with each site.
-
-    :param need_of: tells why a record is to be audited, if it still is.
     """
 
-    def __init__(self, need_of: Callable[[EntryRecord], Need | None]) -> None:
-        self._need_of = need_of
+    def __init__(self) -> None:
         self._by_need: dict[Need, dict[EntryRecord, None]] = {need: {} for need in Need}
         # Each with how many pages there have to be before it is looked for what to audit. These
         # grow: the one that is due next stands first.
@@ -34,7 +29,7 @@ class WaitingEntries:
 
     def add(self, record: EntryRecord) -> None:
         """Have *record* wait if it is to be audited, and does not wait for more pages."""
-        need = self._need_of(record)
+        need = record.need
         if need is not None and record not in self._put_off and record not in self._by_need[need]:
             self.discard(record)
             self._by_need[need][record] = None
