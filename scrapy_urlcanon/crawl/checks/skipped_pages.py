@@ -147,7 +147,7 @@ class SkippedPages:
             self._held.hold(case.drop.request.url, response)
             return None
         case.response = response
-        return self._judge_alone(noise, before, shown)
+        return _judged_alone(noise, before, shown)
 
     def go_on(self) -> None:
         """Look for the pages of those that wait once more: no other one is to come.
@@ -224,20 +224,21 @@ class SkippedPages:
         is_of_this_run = self._earlier is not None and key not in self._earlier
         return is_of_this_run and self._room >= 0 and len(self._urls.get(key) or ()) <= _MOST_LIKE
 
-    def _judge_alone(self, noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
-        """Return what is to be said of a page that no other URL shows at the end of the crawl."""
-        content = shown.digest
-        if _key(before) != _key(content):
-            return Judgement(Verdict.CANNOT_TELL, RESTLESS)
-        lines, limit = sampled_lines(before)
-        changed = noise.note(lines, shown.lines, limit)
-        own = noise.of_one_page(shown.texts, changed)
-        texts = some_of(text for line, text in shown.texts.items() if line in own)
-        if content.title:
-            own |= {key_of(content.title_shape, content.title)}
-        if not own:
-            return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
-        return Judgement(Verdict.ANOTHER, only_variant=texts, own=own)
+
+def _judged_alone(noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
+    """Return what is to be said of a page that no other URL shows at the end of the crawl."""
+    content = shown.digest
+    if _key(before) != _key(content):
+        return Judgement(Verdict.CANNOT_TELL, RESTLESS)
+    lines, limit = sampled_lines(before)
+    changed = noise.note(lines, shown.lines, limit)
+    own = noise.of_one_page(shown.texts, changed)
+    texts = some_of(text for line, text in shown.texts.items() if line in own)
+    if content.title:
+        own |= {key_of(content.title_shape, content.title)}
+    if not own:
+        return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
+    return Judgement(Verdict.ANOTHER, only_variant=texts, own=own)
 
 
 def _key(content: PageDigest) -> int:
