@@ -22,8 +22,8 @@ UNSEEN_COLUMNS = (
     "lost",
     "sites under 98 %",
 )
-#: This fold of the second corpus was looked at last.
 UNSEEN_FOLD = 2
+"""This fold of the second corpus was looked at last."""
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
 FORMS = ("rewrites", "with skip", "wrong", "lost")

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn import Observation
 
-#: Sites with fewer redundant URLs than this in the half that is judged are not in the mean over
-#: sites.
 MIN_REDUNDANT = 10
+"""Sites with fewer redundant URLs than this in the half that is judged are not in the mean over
+sites."""
 
-#: What a choice of thresholds must hold on the sites that it is chosen on.
 MIN_PRECISION, MIN_SITE_PRECISION = 0.995, 0.98
+"""What a choice of thresholds must hold on the sites that it is chosen on."""
 
 GRID = [
     replace(DEFAULT_THRESHOLDS, precision=precision, alias=alias, lost=lost)

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     Page = tuple[object, object]
     Changes = Mapping[Location, Location]
 
-#: What share of the merges of a rule must be right.
 MIN_PRECISION = 0.98
+"""What share of the merges of a rule must be right."""
 
-#: Candidates that are tried in one round, rounds, and parts of a site and parameters for which each
-#: is tried.
 MAX_CANDIDATES, MAX_ROUNDS, MAX_PARTS = 120, 4, 20
+"""Candidates that are tried in one round, rounds, and parts of a site and parameters for which each
+is tried."""
 
 _MAKERS = (
     (differing_options,),

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     Rows = Sequence[Mapping[str, str]]
 
-#: Of the pages of a site that declare another one, those that may differ from it where the
-#: declarations are believed, as in ``score.py``.
 MAX_WRONG = 0.02
+"""Of the pages of a site that declare another one, those that may differ from it where the
+declarations are believed, as in ``score.py``."""
 
 
 def judge(score: Any, rows: Rows, key_of: Callable[[str], str]) -> Counter[str]:

@@ -62,7 +62,6 @@ def _first_half(
     return found
 
 
-#: By what a crawl is called, the URLs that it has seen of all those of a site.
 CRAWLS: dict[str, Callable[[Collection[str]], set[str]]] = {
     # Breadth first: those near the home page, as far as the URL tells.
     "half, by depth": lambda urls: _first_half(
@@ -75,3 +74,4 @@ CRAWLS: dict[str, Callable[[Collection[str]], set[str]]] = {
     "third, drawn": lambda urls: {url for url in urls if _drawn("t", url, 1 / 3)},
     "tenth, drawn": lambda urls: {url for url in urls if _drawn("t", url, 0.1)},
 }
+"""By what a crawl is called, the URLs that it has seen of all those of a site."""

@@ -56,14 +56,14 @@ FORMS = {
 
 HOST = "www.site.example"
 
-#: Things of which a site has a page, and parts that the longest one has.
 THINGS, PARTS = 300, 3
+"""Things of which a site has a page, and parts that the longest one has."""
 
-#: Posts on a part.
 POSTS = 3
+"""Posts on a part."""
 
-#: The share of the other URLs of a page that anything links.
 LINKED = 0.8
+"""The share of the other URLs of a page that anything links."""
 
 _SITE = "http://site.example/"
 

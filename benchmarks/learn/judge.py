@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn import Observation
 
-#: Contents of more URLs than this are sinks.
 SINK_SIZE = 20
+"""Contents of more URLs than this are sinks."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from benchmarks.learn.methods import Halves
 
-#: ``AVOID_DUP_CONTENT_THRESHOLD`` of its middleware.
 THRESHOLD = 0.98
+"""``AVOID_DUP_CONTENT_THRESHOLD`` of its middleware."""
 
 
 class _Draw:

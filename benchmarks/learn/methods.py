@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Key = "Callable[[str], str | None]"
 
 
-#: Pairs of URLs that statistics of a parameter need.
 MIN_SEEN = 5
+"""Pairs of URLs that statistics of a parameter need."""
 
 
 class Halves(NamedTuple):

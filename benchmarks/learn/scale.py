@@ -19,11 +19,11 @@ from typing import Any
 
 from benchmarks.results import conditions, table, write
 
-#: Rows and domains of the runs that are compared.
 RUNS = ((100_000, 50), (1_000_000, 500), (100_000, 1), (1_000_000, 1))
+"""Rows and domains of the runs that are compared."""
 
-#: Ten times as many, which take ten minutes each.
 LARGE_RUNS = ((10_000_000, 5_000), (10_000_000, 1))
+"""Ten times as many, which take ten minutes each."""
 
 _COLUMNS = "url\tstatus\tmain_sha1\tsimhash64\tbytes\tcanonical\tredirect\n"
 

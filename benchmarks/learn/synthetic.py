@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from benchmarks.learn.places import Place
 
-#: Names that select a page on one site and mean nothing on the next.
 _NAMES = (
     "id",
     "item",
@@ -48,6 +47,7 @@ _NAMES = (
     "show",
     "x",
 )
+"""Names that select a page on one site and mean nothing on the next."""
 
 
 @dataclass(frozen=True)

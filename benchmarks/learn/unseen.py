@@ -35,13 +35,12 @@ if TYPE_CHECKING:
 SCORE = PATH.with_name("score.py")
 CORPORA = (PATH, PATH.with_name("observations-2.tsv.gz"))
 
-#: As ``score.py`` has them where nothing else is asked for.
 OPTIONS = {"bits": 4, "alias_bits": 0, "scope": "host", "no_redirects": False}
+"""As ``score.py`` has them where nothing else is asked for."""
 SINK_SIZE, MIN_REDUNDANT = 20, 10
 
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 
-#: Each threshold that was chosen, and one step to either side of it.
 GRID = {
     "defaults": DEFAULT_THRESHOLDS,
     "precision 0.30": replace(DEFAULT_THRESHOLDS, precision=0.30),
@@ -52,9 +51,11 @@ GRID = {
     "lost 0.02": replace(DEFAULT_THRESHOLDS, lost=0.02),
     "chance 0.10": replace(DEFAULT_THRESHOLDS, chance=0.10),
 }
+"""Each threshold that was chosen, and one step to either side of it."""
 
-#: What a choice of thresholds must hold on the sites that it is chosen on, or else come nearest to.
 MIN_PRECISION = 0.995
+"""What a choice of thresholds must hold on the sites that it is chosen on, or else come nearest to.
+"""
 
 
 def scorer() -> Any:

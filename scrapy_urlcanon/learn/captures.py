@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL, _IS_DATA = 1, 2, 4, 8
 
-#: Bits that the simhash of a page and of that which it declares may differ in: pairs 5 to 8 bits
-#: apart were one page in 96 to 100 % of the lines.
 DECLARED_BITS = 8
+"""Bits that the simhash of a page and of that which it declares may differ in: pairs 5 to 8 bits
+apart were one page in 96 to 100 % of the lines."""
 
-#: Captures that are sorted at once.
 MAX_RUN = 250_000
+"""Captures that are sorted at once."""
 
 # URLs of each run that tell which ones are to be sorted together.
 _SAMPLES = 50

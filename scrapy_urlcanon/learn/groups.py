@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 _Part = TypeVar("_Part")
 
-#: So many URLs that agree, for each that does not, say that the latter has changed.
 CLEAR = 3
+"""So many URLs that agree, for each that does not, say that the latter has changed."""
 
 
 class Groups:

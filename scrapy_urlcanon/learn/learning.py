@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.thresholds import Prior
 
-#: Of fewer observations one process has learned by the time that others have begun.
 MIN_FOR_SEVERAL = 20_000
+"""Of fewer observations one process has learned by the time that others have begun."""
 
 
 def learn(

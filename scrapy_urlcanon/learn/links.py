@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.classes.coverage import Share
 
-#: Of fewer links to a page none is left out. Of more the recorder keeps some: menus link the same
-#: from everywhere.
 ALL_KEPT = 8
+"""Of fewer links to a page none is left out. Of more the recorder keeps some: menus link the same
+from everywhere."""
 
 
 class Links(NamedTuple):

@@ -43,17 +43,18 @@ if TYPE_CHECKING:
 
     Maker = Callable[[Duplicates], Iterator[tuple[Candidate, int]]]
 
-#: Of more of them some are looked at.
 MAX_TARGETS = 10_000
+"""Of more of them some are looked at."""
 
-#: Rules of one site that are listed apart.
 MAX_UNSURE = 10
+"""Rules of one site that are listed apart."""
 
-#: Each round works on what the rules of the last one left; four settle all sites that we have seen.
 MAX_ROUNDS = 4
+"""Each round works on what the rules of the last one left; four settle all sites that we have seen.
+"""
 
-#: What was learned is put into the order of the catalogue, which may leave something to learn.
 MAX_ORDERS = 3
+"""What was learned is put into the order of the catalogue, which may leave something to learn."""
 
 # What there is to propose: single options first, then pairs of templates for what they leave.
 _OPTIONS = (differing_options, other_hosts)

@@ -11,12 +11,12 @@ from scrapy_urlcanon.pages.same_page import PageDigest, same_page
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Longer than what any browser or server takes; such a "URL" is garbage or an attack on the
-#: reader's memory.
 MAX_URL_LENGTH = 8192
+"""Longer than what any browser or server takes; such a "URL" is garbage or an attack on the
+reader's memory."""
 
-#: Bodies of a tebibyte are not pages.
 MAX_BYTES = 1 << 40
+"""Bodies of a tebibyte are not pages."""
 
 _DIGEST = re.compile(r"[0-9A-Za-z:+/=_.-]{8,200}")
 _HASH64 = re.compile(r"[0-9a-fA-F]{1,16}")

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.observation import Observation
 
-#: Observations in memory before they go to disk: some 75 MB, and twice that where pages
-#: declare other URLs than their own.
 MAX_HELD = 500_000
+"""Observations in memory before they go to disk: some 75 MB, and twice that where pages
+declare other URLs than their own."""
 
-#: Files that they go to. A domain is in one of them, so that what is in memory afterwards is a
-#: 64th of the input, or the largest domain.
 PARTITIONS = 64
+"""Files that they go to. A domain is in one of them, so that what is in memory afterwards is a
+64th of the input, or the largest domain."""
 
 
-#: Observations that a part has at least, but for the last one: of fewer, handing them over would
-#: take longer than learning from them.
 _ENOUGH = 4_000
+"""Observations that a part has at least, but for the last one: of fewer, handing them over would
+take longer than learning from them."""
 
 
 class Part(Protocol):

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import LearnedRule
     from scrapy_urlcanon.learn.site import Site
 
-#: Of how many URLs that a rule skips the places are kept, some 300 bytes each.
 MAX_PLACES = 1_000_000
+"""Of how many URLs that a rule skips the places are kept, some 300 bytes each."""
 
-#: Of how many other URLs of a page it is asked whether one is a better place to look.
 _MAX_LOOKED_AT = 20
+"""Of how many other URLs of a page it is asked whether one is a better place to look."""
 
 
 class SkippedUrl(NamedTuple):

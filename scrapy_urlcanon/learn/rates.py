@@ -27,37 +27,38 @@ if TYPE_CHECKING:
 
 _FIELD, _ENDS = re.compile(r"\{\w+\}"), re.compile("[/?&]")
 
-#: URLs that agree, and tell how often a capture differs that should agree.
 MIN_AGREEING = 20
+"""URLs that agree, and tell how often a capture differs that should agree."""
 
-#: How often captures differ at most where nothing but a candidate itself shows any that do.
 USUAL = 0.02
+"""How often captures differ at most where nothing but a candidate itself shows any that do."""
 
-#: Captures that differ, and those that agree, which are known of a site before it was seen: a beta
-#: distribution. Of 41 archived sites whose pages declare others, most have no such pair that
-#: differs, and one of ten has 5 % and more, which is one capture of forty. Whichever of these sites
-#: is left out, the mean is 0.6 to 0.8 %.
 _OF_SITES = (0.15, 22.0)
+"""Captures that differ, and those that agree, which are known of a site before it was seen: a beta
+distribution. Of 41 archived sites whose pages declare others, most have no such pair that
+differs, and one of ten has 5 % and more, which is one capture of forty. Whichever of these sites
+is left out, the mean is 0.6 to 0.8 %."""
 
-#: The same of a site of which others tell without bias: nothing (Jeffreys' prior).
 _JEFFREYS = (0.5, 0.5)
+"""The same of a site of which others tell without bias: nothing (Jeffreys' prior)."""
 
-#: Rates that a site may have, up to 17 %, each half as large again as the one before.
 _STEP = 1.5
+"""Rates that a site may have, up to 17 %, each half as large again as the one before."""
 _RATES = tuple(1e-5 * _STEP**n for n in range(25))
 
-#: How likely they are before a site was seen. The first stands for all that are smaller.
 _WIDTHS = (1.0 / (_OF_SITES[0] * log(_STEP)), *[1.0] * (len(_RATES) - 1))
+"""How likely they are before a site was seen. The first stands for all that are smaller."""
 _LIKELY = tuple(
     rate ** _OF_SITES[0] * (1.0 - rate) ** (_OF_SITES[1] - 1.0) * width
     for rate, width in zip(_RATES, _WIDTHS, strict=True)
 )
 
-#: More URLs say no more of a rate.
 _MOST_TOLD = 1_000
+"""More URLs say no more of a rate."""
 
-#: That captures changed must be so many times as likely as content: what is as likely is no proof.
 _ODDS = 1.5
+"""That captures changed must be so many times as likely as content: what is as likely is no proof.
+"""
 
 
 class Rate(NamedTuple):
@@ -99,8 +100,8 @@ class Rate(NamedTuple):
 
 NO_RATE = Rate()
 
-#: Where the rate is not known yet.
 ANY_RATE = Rate(1.0, 1.0)
+"""Where the rate is not known yet."""
 
 
 class Seen(NamedTuple):

@@ -17,12 +17,12 @@ from scrapy_urlcanon.learn.location import Origin, host_of, parts_of, readable
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
-#: Segments of the path that a scope may name. Deeper ones single out pages, not sections.
 MAX_DEPTH = 3
+"""Segments of the path that a scope may name. Deeper ones single out pages, not sections."""
 
 
-#: What a condition ends with that any value meets.
 ANY_VALUE = "=*"
+"""What a condition ends with that any value meets."""
 
 
 class Scope(NamedTuple):

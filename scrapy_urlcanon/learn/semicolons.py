@@ -17,8 +17,8 @@ from scrapy_urlcanon.learn.location import locate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: What the lower bound of the share of queries that are parameters throughout must reach.
 MIN_SHARE = 0.9
+"""What the lower bound of the share of queries that are parameters throughout must reach."""
 _CONFIDENCE = 0.95
 
 # A name and a value first, and behind a semicolon, so that no list of values looks like parameters.

@@ -24,20 +24,21 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.orders import Reordered, Visited
 
-#: Page number of a URL of which no capture says what it shows.
 NO_EVIDENCE = -1
+"""Page number of a URL of which no capture says what it shows."""
 
-#: A page that more URLs than this share is a sink: a login form, a soft 404, an empty search.
 SINK_SIZE = 20
+"""A page that more URLs than this share is a sink: a login form, a soft 404, an empty search."""
 
-#: A share of the pages of a kind that says what pages of that kind are.
 MOST = 0.5
+"""A share of the pages of a kind that says what pages of that kind are."""
 
-#: As many hops as Scrapy's REDIRECT_MAX_TIMES follows.
 MAX_HOPS = 20
+"""As many hops as Scrapy's REDIRECT_MAX_TIMES follows."""
 
-#: Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
 FOLDS = 4
+"""Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
+"""
 
 
 class Site:

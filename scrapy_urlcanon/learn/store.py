@@ -39,26 +39,26 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Responses that are written at once, in one transaction: what a kill may lose, and as many again
-#: that are being written.
 BATCH = 200
+"""Responses that are written at once, in one transaction: what a kill may lose, and as many again
+that are being written."""
 
-#: So many batches of some 400 kB wait while the file is locked or the disk is full.
 MAX_WAITING = 50
+"""So many batches of some 400 kB wait while the file is locked or the disk is full."""
 
-#: Responses that a store takes, 0.3 to 1.5 kB each: a crawl without end must not fill the disk.
 MAX_ROWS = 10_000_000
+"""Responses that a store takes, 0.3 to 1.5 kB each: a crawl without end must not fill the disk."""
 
-#: Stands for the URL of a page where that is its canonical URL.
 SAME_URL = "="
+"""Stands for the URL of a page where that is its canonical URL."""
 
 _NOTHING = Signature("", "", 0, Lines())
 
-#: Of how many texts it is remembered where they are: variants of a page have one.
 _KNOWN_TEXTS = 20_000
+"""Of how many texts it is remembered where they are: variants of a page have one."""
 
-#: Of how many domains the first text is remembered, 1 to 5 kB each.
 _KNOWN_DOMAINS = 2_000
+"""Of how many domains the first text is remembered, 1 to 5 kB each."""
 _WINDOW = -14  # 16 kB, for two texts of the most lines that there may be, and no header
 
 _Row = tuple[Any, ...]

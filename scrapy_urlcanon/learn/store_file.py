@@ -9,8 +9,8 @@ from pathlib import Path
 from scrapy_urlcanon.databases import use_write_ahead_log
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 
-#: Version of the schema and of the digests.
 VERSION = 5
+"""Version of the schema and of the digests."""
 
 # Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
 _PAGE_SIZE = 1 << 14
@@ -71,7 +71,6 @@ CREATE TABLE IF NOT EXISTS audits (
 );
 """
 
-#: Made when the first links are kept: a table takes 16 kB without a row.
 LINKS = """
 CREATE TABLE IF NOT EXISTS links (
     domain TEXT NOT NULL,
@@ -82,6 +81,7 @@ CREATE TABLE IF NOT EXISTS links (
     PRIMARY KEY (domain, crawl, number)
 ) WITHOUT ROWID
 """
+"""Made when the first links are kept: a table takes 16 kB without a row."""
 
 
 def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.scope import Scope
 
 
-#: What is known of rules before a site was seen: of an option and its setting, such as
-#: ``("drop_params", ["sid"])``, the natural logarithm of the odds that it is right, on top of what
-#: any candidate has. 0 is nothing, 3 is 20 to 1 for it, -3 is 20 to 1 against it.
 Prior: TypeAlias = "Callable[[str, object], float]"
+"""What is known of rules before a site was seen: of an option and its setting, such as
+``("drop_params", ["sid"])``, the natural logarithm of the odds that it is right, on top of what
+any candidate has. 0 is nothing, 3 is 20 to 1 for it, -3 is 20 to 1 against it."""
 
-#: Pages that prior knowledge is worth at most, for a rule or against it.
 MAX_WORTH = 20
+"""Pages that prior knowledge is worth at most, for a rule or against it."""
 
 
 def worth(log_odds: float) -> int:

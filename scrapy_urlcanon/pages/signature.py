@@ -24,22 +24,22 @@ from scrapy_urlcanon.pages.inner_loops import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-#: Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400.
 MAX_LINES = 1000
+"""Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400."""
 
-#: Of a page of more lines these are the first; the others are a sample of those that follow, since
-#: what tells two sources apart may stand behind a thousand numbers of lines.
 _FIRST_LINES = 500
+"""Of a page of more lines these are the first; the others are a sample of those that follow, since
+what tells two sources apart may stand behind a thousand numbers of lines."""
 
-#: Texts of fewer words in different lines say too little for a near-duplicate signature.
 MIN_WORDS = 20
+"""Texts of fewer words in different lines say too little for a near-duplicate signature."""
 
-#: A line that stands on more than this share of a site's distinct texts is boilerplate.
 BOILERPLATE_SHARE = 0.2
+"""A line that stands on more than this share of a site's distinct texts is boilerplate."""
 
-#: Begins the digest of the body that stands for that of a text which no reader sees: there is
-#: none, or it is data for a program.
 RAW = "raw:"
+"""Begins the digest of the body that stands for that of a text which no reader sees: there is
+none, or it is data for a program."""
 
 _OTHER_DIGITS = re.compile(r"[^\D0-9]")
 _SIZE_OF_A_WORD = 6
@@ -51,8 +51,8 @@ _WORDS_OF_A_FEATURE = 4
 _BYTES, _MOST_WORDS, _PACKED = 5, 127, 1 << 15
 _KEPT = (1 << 8 * _BYTES) - 1
 
-#: Bytes that the lines of one page are packed into, at most.
 MAX_PACKED = 4 + MAX_LINES * (1 + 2 * _BYTES)
+"""Bytes that the lines of one page are packed into, at most."""
 
 
 hash64: Callable[[bytes], int] = xxh3_64_intdigest

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.confidence import Outcome
     from scrapy_urlcanon.pages.shown import Shown
 
-    #: Those of each option of each rule set.
     _Checks = Mapping[tuple[str, Layer], Sequence["RuleCheck"]]
+    """Those of each option of each rule set."""
 
 
 _NO_EQUALS_SIGN = re.compile(r"[?&][^=&#]+(?:[&#]|\Z)")

@@ -13,7 +13,6 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal
 
-#: Any of these is right for the site: a page has all the URLs that they make one.
 RULES = (
     {},
     {"drop_params": ["sid"]},
@@ -22,6 +21,7 @@ RULES = (
     {"drop_params": ["sid", "v"], "www": "strip"},
     {"scheme": "https", "drop_params": ["v"]},
 )
+"""Any of these is right for the site: a page has all the URLs that they make one."""
 PAGES = 14
 SUFFIXES = ("", "?sid=1", "?sid=2", "?v=1", "?v=2", "?utm_source=z")
 JOB = Path("job")

@@ -15,8 +15,8 @@ SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.long) for seed in ran
 
 HOST, OTHER_HOST = "www.one.example", "www.two.example"
 
-#: Words that mean nothing to anybody, and what they are renamed to.
 WORDS = ("zul", "mik", "vob", "tarn", "keld", "gop", "snib", "rulf", "hosk", "pim", "dweb", "fask")
+"""Words that mean nothing to anybody, and what they are renamed to."""
 OTHER_WORDS = (
     *("quam", "lort", "bix", "nuv", "jasp", "wem", "cruth", "yilk", "osp", "drel", "thab", "ekum"),
 )

@@ -25,8 +25,8 @@ KIND: Final = Kind(
     advice="name another file for `learn --places`",
 )
 
-#: From place to place, where what a template skips has been found under what another one skips.
 _MAX_HOPS = 20
+"""From place to place, where what a template skips has been found under what another one skips."""
 
 
 class SkipPlaces:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 Candidate = tuple[Operation, ...]
 """Operations that are tried together, in this order."""
 
-#: Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all
-#: the same.
 MAX_PAGES = 20_000
+"""Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all
+the same."""
 
-#: A candidate that fewer pages suggest cannot reach any bound worth having.
 MIN_PROPOSERS = 3
+"""A candidate that fewer pages suggest cannot reach any bound worth having."""
 
-#: URLs of one page that are compared with each other.
 MAX_URLS = 12
+"""URLs of one page that are compared with each other."""
 
 
 class Duplicates:

@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 _TRACKING = frozenset(TRACKING_PARAMS)
 
-#: On more URLs than this a name is no longer made up.
 MAX_URLS = 2
+"""On more URLs than this a name is no longer made up."""
 
-#: What the lower bound of the share of noise among made-up names must reach; 0.8 takes 14 of them.
 MIN_NOISE = 0.8
+"""What the lower bound of the share of noise among made-up names must reach; 0.8 takes 14 of them.
+"""
 
-#: Names that a list may have: with more it lists the noise.
 MAX_KEPT = 20
+"""Names that a list may have: with more it lists the noise."""
 
 
 def allow_lists(

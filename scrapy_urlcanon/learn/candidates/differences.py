@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations.base import Operation
 
-#: More parameters than this at once are no rule but another page.
 MAX_JOINT = 4
+"""More parameters than this at once are no rule but another page."""
 
-#: The same with those that have no value, as of a form with many fields.
 MAX_EMPTY = 8
+"""The same with those that have no value, as of a form with many fields."""
 
 _STRIP_WWW = StripWww()
 _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)

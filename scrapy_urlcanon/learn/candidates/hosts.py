@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.location import Location
 
-#: Share of the pages of a host that must have been found on the other one. Half of a mirror is
-#: half seen in a crawl that saw half of each.
 MIN_COVERAGE = 0.25
+"""Share of the pages of a host that must have been found on the other one. Half of a mirror is
+half seen in a crawl that saw half of each."""
 
-#: Subdomains that must have moved into the path before all of them are taken to have: five without
-#: a counter-example are right for over half of the others (95 % confidence).
 MIN_SUBDOMAINS = 5
+"""Subdomains that must have moved into the path before all of them are taken to have: five without
+a counter-example are right for over half of the others (95 % confidence)."""
 
 _WWW = re.compile("www[0-9]*")
 _WWW_LABEL = re.compile(r"^www[0-9]*\.")

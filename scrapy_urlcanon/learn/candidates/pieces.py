@@ -15,8 +15,8 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER, is_number
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-#: Texts of this length are no slugs.
 _MAX_CODE = 3
+"""Texts of this length are no slugs."""
 
 _NUMBERED = re.compile("([0-9]+)([-_,])")
 _NUMBER_LAST = re.compile(r"([-_,.])([0-9]+)((?:\.[a-z]{2,5})?)$")

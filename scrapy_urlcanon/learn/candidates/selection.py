@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.operations.base import Operation
 
-#: Candidates tried in one round. Beyond them are the values of content parameters.
 MAX_CANDIDATES = 120
+"""Candidates tried in one round. Beyond them are the values of content parameters."""
 
-#: Values of one parameter that are tried as its default.
 MAX_VALUES = 12
+"""Values of one parameter that are tried as its default."""
 
-#: So many words in two cases before paths are the same in any.
 MIN_WORDS = 2
+"""So many words in two cases before paths are the same in any."""
 
 _NUMBER = re.compile("[0-9]+")
 _PLACE = re.compile(r"\{\w+\}")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
     from scrapy_urlcanon.learn.location import Location
 
-#: Characters of a beginning or an end that may be replaced.
 _MAX_LENGTH = 60
+"""Characters of a beginning or an end that may be replaced."""
 
 _BORDER = re.compile("[^A-Za-z0-9%]")
 

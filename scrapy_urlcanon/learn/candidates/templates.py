@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.location import Location
 
-#: Segments and parameters that a template may take out of the middle, and put in.
 MAX_PIECES = 10
+"""Segments and parameters that a template may take out of the middle, and put in."""
 
-#: Segments of the path that a template may pass on.
 MAX_SEGMENTS = 10
+"""Segments of the path that a template may pass on."""
 
-#: In place of the number of segments: the path is passed on as a whole.
 ANY_PATH = -1
+"""In place of the number of segments: the path is passed on as a whole."""
 
-#: A value that makes up this share of a token's pairs is a literal.
 LITERAL_SHARE = 0.2
+"""A value that makes up this share of a token's pairs is a literal."""
 
-#: The same of what stands in the place of a text for readers, of which few are alike.
 SLUG_SHARE = 0.5
+"""The same of what stands in the place of a text for readers, of which few are alike."""
 
 _OF_PART = re.compile(r"[\d\W_]+(?:\.[a-z]{2,5})?\Z")
 _FIELD = re.compile(r"\{[^{}]*\}")

@@ -18,37 +18,37 @@ from scrapy_urlcanon.confidence import at_most, lower_bound
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Fewer URLs, or pages, than this tell no share.
 MIN_URLS = 20
+"""Fewer URLs, or pages, than this tell no share."""
 
-#: Where no more than this share of the URLs was seen, anything may be due to what was not.
 _MIN_SHARE = 0.4
+"""Where no more than this share of the URLs was seen, anything may be due to what was not."""
 
-#: Other URLs of a page that are counted; of a page with more of them, that it has some is sure.
 _MANY = 6
+"""Other URLs of a page that are counted; of a page with more of them, that it has some is sure."""
 
-#: The standard error of the share of pages without another URL, where pages have one URL or none,
-#: above which it is unknown; unless next to all of the pages were seen elsewhere: all but this
-#: share of them at most.
 _MAX_ERROR, _MAX_ALONE = 0.08, 0.19
+"""The standard error of the share of pages without another URL, where pages have one URL or none,
+above which it is unknown; unless next to all of the pages were seen elsewhere: all but this
+share of them at most."""
 
-#: Shares of pages without another URL, each with how much of all shares it stands for. Small ones
-#: lie closer, since they are harder to tell from none.
 _SHARES = (
     *((0.01, 0.015), (0.02, 0.01), (0.03, 0.015), (0.05, 0.02), (0.07, 0.025), (0.1, 0.03)),
     *((0.13, 0.03), (0.16, 0.035), (0.2, 0.045), (0.25, 0.05), (0.3, 0.075), (0.4, 0.1)),
     (0.5, 0.55),
 )
+"""Shares of pages without another URL, each with how much of all shares it stands for. Small ones
+lie closer, since they are harder to tell from none."""
 
 _NONE_OR_SHARES = ((0.0, 1.0), *_SHARES)
 
-#: What share of the URLs was seen, in standard errors from what is known of it, with how likely
-#: each is.
 _ERRORS = ((-1.0, 0.25), (0.0, 0.5), (1.0, 0.25))
+"""What share of the URLs was seen, in standard errors from what is known of it, with how likely
+each is."""
 
-#: After so many rounds of EM the likelihood is as good as at its largest, and after so many more
-#: for the next share.
 _ROUNDS, _MORE_ROUNDS = 60, 12
+"""After so many rounds of EM the likelihood is as good as at its largest, and after so many more
+for the next share."""
 
 
 class Share(NamedTuple):

@@ -69,8 +69,8 @@ class ClassIndex(Generic[Item]):
                 yield from alike.get(tuple([texts[place] for place in fixed]), ())
 
 
-#: What stands for a place that takes more than a number; no URL has it.
 _ANY_TEXT = "\0"
+"""What stands for a place that takes more than a number; no URL has it."""
 
 
 def _with_places(shape: TextTemplate) -> str:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 # A number behind something that tells what it is a number of.
 _OF_PARTS = re.compile(r"\{\w+(?::(?!path\})\w+)?\}[^?]*/\{\w+:digits\}/?(?:\?|\Z)")
 
-#: URLs of a page that a class may have, on average, to have one of each.
 _SINGLE = 1.05
+"""URLs of a page that a class may have, on average, to have one of each."""
 
 Key: TypeAlias = tuple[str, str]
 """The host and the template of a class."""

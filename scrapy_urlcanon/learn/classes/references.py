@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.location import Location
 
-#: How many values of a parameter must have been seen, and what share of them must name a URL of the
-#: site. A crawl that was cut short has not seen all that is named, so that many values may do with
-#: fewer; a few of them are words that stand anywhere.
 _REFERENCES = ((3, 0.8), (8, 0.5))
+"""How many values of a parameter must have been seen, and what share of them must name a URL of the
+site. A crawl that was cut short has not seen all that is named, so that many values may do with
+fewer; a few of them are words that stand anywhere."""
 
 _ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
 
-#: The names of parameters that have the title of a page, or what stands for it.
 _TITLES = frozenset({"title", "page", "topic", "id"})
+"""The names of parameters that have the title of a page, or what stands for it."""
 
 _BEHIND_PATH = re.compile("[?#]")
 
-#: A path and an element of its page, as in ``to=node/7#comments``: nothing but a URL has a fragment
-#: (RFC 3986, section 3.5). The site may have that page under another path.
 _PART_OF_PAGE = re.compile("[^/#]+/[^#]+#[A-Za-z]")
+"""A path and an element of its page, as in ``to=node/7#comments``: nothing but a URL has a fragment
+(RFC 3986, section 3.5). The site may have that page under another path."""
 
-#: What separates header, claims and signature of a JSON Web Token (RFC 7519), and the parts of what
-#: frameworks sign. Each part is in the alphabet of base64 for URLs (RFC 4648, section 5).
 _PART_OF_TOKEN = re.compile("[.:]")
+"""What separates header, claims and signature of a JSON Web Token (RFC 7519), and the parts of what
+frameworks sign. Each part is in the alphabet of base64 for URLs (RFC 4648, section 5)."""
 _URL_SAFE = str.maketrans("-_", "+/")
 
 # What a URL or a path is made of, and one of which it has.
 _IN_URL = re.compile(rb"[!-~]+")
 _SIGNS_OF_URL = frozenset(b"/?")
 
-#: Fewer bytes in base64 are no URL.
 _MIN_ENCODED = 6
+"""Fewer bytes in base64 are no URL."""
 
-#: Shorter texts are found anywhere.
 _MIN_TEXT = 3
+"""Shorter texts are found anywhere."""
 
 
 def names_of_urls(locations: Iterable[Location]) -> dict[str, str]:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import LearnedRule
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
-#: Classes of one site that are listed.
 MAX_REFUSED = 10
+"""Classes of one site that are listed."""
 
 
 class Refused(NamedTuple):

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
-#: Fewer classes are no sections, and fewer members of one tell nothing.
 _MIN_SECTIONS, _MIN_MEMBERS = 3, 4
+"""Fewer classes are no sections, and fewer members of one tell nothing."""
 
-#: How probable it must be that a section has as many pages that were seen nowhere else: it is the
-#: worse error to lose a section of other pages among those of which it is one.
 _MAX_UNLIKE = 0.2
+"""How probable it must be that a section has as many pages that were seen nowhere else: it is the
+worse error to lose a section of other pages among those of which it is one."""
 
 _WORD = re.compile(r"(?<=/)[^/?{}.]+(?=/)")
 

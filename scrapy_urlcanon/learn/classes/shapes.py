@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.location import Location
 
-#: Segments of the path, and parameters, that a class of URLs may have.
 _MAX_SEGMENTS, _MAX_PARAMS = 8, 5
+"""Segments of the path, and parameters, that a class of URLs may have."""
 
-#: Characters of a value that may be part of a class.
 _MAX_VALUE = 40
+"""Characters of a value that may be part of a class."""
 
-#: A text for readers beside its number.
 NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
+"""A text for readers beside its number."""
 
 _NUMBER_FIRST = re.compile("[0-9]+([-_.])")
 

@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location, Place
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
-#: Conditions of one place under which several pages are looked for.
 _MAX_CONDITIONS = 20
+"""Conditions of one place under which several pages are looked for."""
 
-#: Parameters beside a condition that are looked at. A URL with more is a form that was sent, with
-#: all its fields, and takes their square to look at.
 _MAX_NAMES = 32
+"""Parameters beside a condition that are looked at. A URL with more is a form that was sent, with
+all its fields, and takes their square to look at."""
 
-#: What share of the URLs of a class may show another page where it is listed as unsure.
 _MAX_OTHERS = 0.01
+"""What share of the URLs of a class may show another page where it is listed as unsure."""
 
 
 def sink_rules(

@@ -50,20 +50,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
     from scrapy_urlcanon.learn.thresholds import Prior, Thresholds
 
-#: Where fewer URLs of a class than this were seen the class is not looked at.
 _MIN_MEMBERS = 4
+"""Where fewer URLs of a class than this were seen the class is not looked at."""
 
-#: How often a page differs from what it declares to be because one of them has changed: where a
-#: forum's topics move there are many more, whose posts are then found nowhere else.
 _USUAL_CHANGE = 0.003
+"""How often a page differs from what it declares to be because one of them has changed: where a
+forum's topics move there are many more, whose posts are then found nowhere else."""
 
-#: URLs that are declared and were not seen, for each that was; and pages of which no other URL was
-#: seen, though most of their class have it where another page is, for each of which one was.
 _MAX_CLAIMED = 4
+"""URLs that are declared and were not seen, for each that was; and pages of which no other URL was
+seen, though most of their class have it where another page is, for each of which one was."""
 
-#: Pages that prior knowledge of a class is worth at least where its program is known: that the
-#: other place of a page was not seen is then no evidence that there is none.
 _KNOWN = 10
+"""Pages that prior knowledge of a class is worth at least where its program is known: that the
+other place of a page was not seen is then no evidence that there is none."""
 
 
 class Skips(NamedTuple):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import LearnedRule
 
-#: Differences of one domain that are told.
 MAX_DIFFERENCES = 5
+"""Differences of one domain that are told."""
 
 
 def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplained]:

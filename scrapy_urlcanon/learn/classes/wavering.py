@@ -21,8 +21,8 @@ _Shape: TypeAlias = "tuple[Origin, tuple[str, ...], tuple[tuple[str, str], ...]]
 # No path and no value has it.
 _PLACE = "\0"
 
-#: Texts that lead to a place before others may lead there as well.
 _MIN_TEXTS = 3
+"""Texts that lead to a place before others may lead there as well."""
 
 
 def wavering(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.location import Location
 
-#: Merges of which the URLs are told that may have changed.
 _MAX_DIFFERING = 1_000
+"""Merges of which the URLs are told that may have changed."""
 
 # In place of the one page of a merge that has several.
 _SEVERAL = NO_EVIDENCE - 1

@@ -9,8 +9,8 @@ from typing import Generic, Protocol, TypeVar
 Value = TypeVar("Value")
 _Value_co = TypeVar("_Value_co", covariant=True)
 
-#: What stands for the row of a value that is not there.
 NO_ROW = -1
+"""What stands for the row of a value that is not there."""
 
 # Slots for each two rows; with fewer, what is looked for is seldom in its own.
 _SLOTS, _ROWS = 3, 2

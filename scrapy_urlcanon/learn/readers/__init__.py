@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Path, Counter[str]], Iterator[Observation]]
 
-#: Readers by what they read.
 READERS: dict[str, Reader] = {
     "store": read_store,
     "tsv": read_tsv,
@@ -34,6 +33,7 @@ READERS: dict[str, Reader] = {
     "httpcache": read_httpcache,
     "parquet": read_parquet,
 }
+"""Readers by what they read."""
 
 _BINARY = {b"SQLite format 3\0": "store", MAGIC: "parquet"}
 

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.observation import Observation
 
-#: Letters of a CDX header (https://iipc.github.io/warc-specifications/specifications/cdx-format/).
 _LETTERS = {"a": "url", "s": "status", "k": "digest", "S": "length", "r": "redirect"}
+"""Letters of a CDX header (https://iipc.github.io/warc-specifications/specifications/cdx-format/).
+"""
 
-#: Columns of an index without a header: what pywb and OutbackCDX write.
 _ELEVEN = "N b a m s k r M S V g"
+"""Columns of an index without a header: what pywb and OutbackCDX write."""
 
 
 def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:

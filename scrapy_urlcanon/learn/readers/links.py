@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-#: What Scrapy says of a crawl that has fetched all that it was to fetch.
 _WHOLE = "finished"
+"""What Scrapy says of a crawl that has fetched all that it was to fetch."""
 
 _ENDED = (
     "SELECT ended FROM (SELECT DISTINCT crawl FROM responses WHERE domain = ?) "

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: The first bytes of a Parquet file.
 MAGIC = b"PAR1"
+"""The first bytes of a Parquet file."""
 
-#: Rows in memory; those of a row group are compressed until then.
 _ROWS = 10_000
+"""Rows in memory; those of a row group are compressed until then."""
 
 _COLUMNS = Observation._fields
 

@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.partitions import Part
     from scrapy_urlcanon.pages.blocks import Outline
 
-#: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
+"""A site with fewer distinct texts has no boilerplate that could be told from its content."""
 
-#: Distinct texts of a site, at most, that its boilerplate is told from: those with the smallest
-#: digests, which are a random sample. A share of .2 is seen in so many as .2 +- .004.
 SAMPLED_TEXTS = 10_000
+"""Distinct texts of a site, at most, that its boilerplate is told from: those with the smallest
+digests, which are a random sample. A share of .2 is seen in so many as .2 +- .004."""
 
-#: A line that is another one at more than this share of the visits is noise; at fewer the page was
-#: edited.
 NOISE_SHARE = 0.2
+"""A line that is another one at more than this share of the visits is noise; at fewer the page was
+edited."""
 
-#: Pages that were visited twice and had the same number in a line before it is content: one that
-#: changes is the same by chance, once and again.
 MIN_VISITS = 3
+"""Pages that were visited twice and had the same number in a line before it is content: one that
+changes is the same by chance, once and again."""
 
 # What the responses said, each text with the one that it is told by.
 _SAID = (

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-#: One line of a table; a file without line ends must not be read into memory whole.
 MAX_LINE_LENGTH = 1 << 16
+"""One line of a table; a file without line ends must not be read into memory whole."""
 
 
 def open_text(path: Path) -> IO[str]:

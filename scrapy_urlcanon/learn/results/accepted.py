@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence, Key
     from scrapy_urlcanon.learn.scope import Scope
 
-#: Rules that act on what others make of a URL settle in as many passes.
 _MAX_PASSES = 4
+"""Rules that act on what others make of a URL settle in as many passes."""
 
 
 class Accepted(NamedTuple):

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 
-#: Fewer lines are as soon read one by one, each with its own evidence.
 MIN_WORDS = 3
+"""Fewer lines are as soon read one by one, each with its own evidence."""
 
-#: More texts than so many are not looked at one by one: somebody has written them.
 _MAX_TEXTS = 1000
+"""More texts than so many are not looked at one by one: somebody has written them."""
 
 # A segment, or the value of a parameter, that may be one of the texts of a choice.
 _WORD = re.compile(r"(?<=[/=])[^/?&={}|]+(?=[/?&]|$)")

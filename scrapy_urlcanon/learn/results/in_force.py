@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = 3
 
-#: Lists whose entries mean nothing one by one: a parameter more to keep is one less to drop.
 WHOLE = frozenset({"keep_params"})
+"""Lists whose entries mean nothing one by one: a parameter more to keep is one less to drop."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,38 +22,38 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.held.merges import Agreement, Merges
     from scrapy_urlcanon.learn.location import Location
 
-#: Captures that differ, and have something in common, before it may be what they differ by.
 _MIN_ODD = 4
+"""Captures that differ, and have something in common, before it may be what they differ by."""
 
-#: The same where it is no chance that they are most of those that have it.
 _MIN_CONTENT = 5
+"""The same where it is no chance that they are most of those that have it."""
 
-#: How probable it must be that captures which changed have in common what they have.
 _MAX_CHANCE = 0.05
+"""How probable it must be that captures which changed have in common what they have."""
 
-#: The same where all that they have in common is that the candidate changes them: of the two
-#: errors it is the worse one to lose a page.
 _MAX_CHANCE_CHANGED = 0.2
+"""The same where all that they have in common is that the candidate changes them: of the two
+errors it is the worse one to lose a page."""
 
-#: The mark of a URL that the candidate changes.
 _CHANGED = "changed"
+"""The mark of a URL that the candidate changes."""
 
-#: Fewer pairs of counter-examples with one value say nothing.
 _MIN_PAIRS = 3
+"""Fewer pairs of counter-examples with one value say nothing."""
 
-#: Fewer counter-examples with one word say nothing; and how probable it must be for one to be none
-#: that matters, over all words. Right rules have many, so that chance would often tell of one.
 _MIN_WORDED, _MAX_CHANCE_WORDED = 3, 0.001
+"""Fewer counter-examples with one word say nothing; and how probable it must be for one to be none
+that matters, over all words. Right rules have many, so that chance would often tell of one."""
 
-#: How often captures differ at most that should agree; of three URLs of which some differ about as
-#: many differ all.
 _MAX_RATE = 0.15
+"""How often captures differ at most that should agree; of three URLs of which some differ about as
+many differ all."""
 
-#: Of two URLs that differ nothing tells whether others would agree.
 _PAIR = 2
+"""Of two URLs that differ nothing tells whether others would agree."""
 
-#: More pairs than so many need no sum, but so many standard errors.
 _MANY, _Z = 100, 2.0
+"""More pairs than so many need no sum, but so many standard errors."""
 
 
 def count_content(merges: Merges, changes: Collection[Location], names: Collection[str]) -> None:

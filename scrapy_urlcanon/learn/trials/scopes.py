@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Tally, Thresholds
     from scrapy_urlcanon.learn.trials.trial import Trial
 
-#: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
 MAX_PARTS = 100
+"""Parts of a scope, and values of a condition, that are looked at; more of them are pages."""
 
-#: Pages that show no parts, before what numbers parts elsewhere is noise there, and for each page
-#: that may have some.
 MIN_PARTED = 20
+"""Pages that show no parts, before what numbers parts elsewhere is noise there, and for each page
+that may have some."""
 
 
 class ScopeSearch:

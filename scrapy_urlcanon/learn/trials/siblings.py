@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
 
-#: The share of other pages from which on a rule is none that differs at times.
 _OTHER_PAGES = 0.5
+"""The share of other pages from which on a rule is none that differs at times."""
 
-#: How likely it may be by chance that a value is missing where others are the default.
 _MAX_CHANCE = 0.05
+"""How likely it may be by chance that a value is missing where others are the default."""
 
-#: The same that a word is wrong more often than others. What says so is left out of what speaks
-#: against these, and to lose a page is the worse one of the two errors.
 _BEYOND_DOUBT = 0.001
+"""The same that a word is wrong more often than others. What says so is left out of what speaks
+against these, and to lose a page is the worse one of the two errors."""
 
 
 class Siblings(NamedTuple):

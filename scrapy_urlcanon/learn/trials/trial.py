@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location
 
-#: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
+"""Pairs of URLs that are shown for a rule."""
 
 
 class Trial:

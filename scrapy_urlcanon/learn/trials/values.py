@@ -25,12 +25,12 @@ _ANY_WORD = re.compile(r"\{_\w+\}")
 
 _Value: TypeAlias = "str | None"  # None where a URL has no such parameter
 
-#: Of a parameter with more values each says as little of the next one as any other.
 _MAX_VALUES = 100
+"""Of a parameter with more values each says as little of the next one as any other."""
 
-#: Pages on which a value agrees before it is one with what it agrees with: any two listings are one
-#: page where both have ended.
 _MIN_PAGES = 2
+"""Pages on which a value agrees before it is one with what it agrees with: any two listings are one
+page where both have ended."""
 
 
 def only_value(name: str, merges: Iterable[Merge], shows: Callable[[Location], bool]) -> str | None:

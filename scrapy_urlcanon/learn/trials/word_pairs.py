@@ -36,11 +36,11 @@ _ANY_VALUE = re.compile(r"[^=]+=\{_\w+\}")
 # What is between a name and its value in a segment of a path: `sort:votes`.
 _ENDS_NAME = re.compile("[:=,]")
 
-#: How likely it may be by chance that an order is never another page where others are.
 _MAX_CHANCE = 0.05
+"""How likely it may be by chance that an order is never another page where others are."""
 
-#: Words in one place that are compared with each other.
 MAX_WORDS = 12
+"""Words in one place that are compared with each other."""
 
 
 def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Location]) -> bool:
