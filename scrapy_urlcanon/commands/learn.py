@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.progress import (
     BarColumn,
@@ -57,7 +57,7 @@ from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from scrapy.settings import Settings
 
@@ -182,7 +182,14 @@ them has an observation, or if an error kept a domain from being learned.
         with without_collecting():
             in_force = _in_force(arguments.inputs, kept, here, skipped)
             learned = _learn(
-                arguments.inputs, in_force, thresholds, domains, skipped, preset=preset, jobs=jobs
+                arguments.inputs,
+                in_force,
+                thresholds,
+                domains,
+                skipped,
+                preset=preset,
+                rules=_rules_of_settings(settings),
+                jobs=jobs,
             )
         if not (learned.urls or learned.failed):
             raise InputError(nothing_of(arguments.inputs, skipped, domains))
@@ -265,6 +272,16 @@ def _configured(settings: Settings) -> Canonicalizer:
         return Canonicalizer.from_configuration(configuration_of(settings))
     except ConfigurationError:
         return Canonicalizer()
+
+
+def _rules_of_settings(settings: Settings) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the rules of the *settings*, which no file changes; None where none are valid."""
+    own = settings.copy()
+    # One that they name may be the file that is written here.
+    own.set(name_of("rules_files"), (), "cmdline")
+    sources = {source.name: source.rules for source in _configured(own).configuration.sources}
+    rules = sources.get(name_of("rules"))
+    return rules if isinstance(rules, dict) else None
 
 
 def _jobs(arguments: argparse.Namespace) -> int:
@@ -367,6 +384,7 @@ def _learn(
     skipped: Counter[str],
     *,
     preset: str,
+    rules: Mapping[str, Mapping[str, Any]] | None,
     jobs: int,
 ) -> Learned:
     console = console_of_process(stderr=True)
@@ -400,6 +418,7 @@ def _learn(
             domains=domains,
             in_force=in_force,
             preset=preset,
+            rules=rules,
             prior_of=prior_of,
             progress=learn_on,
             jobs=jobs,

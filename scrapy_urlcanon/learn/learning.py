@@ -8,10 +8,11 @@ from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter
 from traceback import format_exc
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import LearnError
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
 from scrapy_urlcanon.learn.classes.skips import Skips, skip_rules
@@ -26,8 +27,9 @@ from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
-from scrapy_urlcanon.learn.results.rule import Failure, Learned, as_rules
+from scrapy_urlcanon.learn.results.rule import Failure, Learned, beside
 from scrapy_urlcanon.learn.results.union import unite
+from scrapy_urlcanon.learn.scope import domain_of_pattern
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Thresholds
 
@@ -54,6 +56,7 @@ def learn(
     domains: Collection[str] | None = None,
     in_force: Iterable[RuleInForce] = (),
     preset: str | None = None,
+    rules: Mapping[str, Mapping[str, Any]] | None = None,
     prior: Prior | None = None,
     prior_of: Callable[[Iterable[str]], Prior] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -72,6 +75,8 @@ def learn(
         merge cannot be seen in the observations, so they stay, unless audits contradict them.
     :param preset: the preset that the rules will be added to; what it does by itself needs no
         rule.
+    :param rules: those of the ``URLCANON_RULES`` setting, beside which the rules will be. Nor does
+        what these do need any; they are not part of the result.
     :param prior: what is known about rules before the site was seen. It counts like pages, but
         no rule is learned without a page.
     :param prior_of: makes the *prior* of a domain from the URLs that were seen there.
@@ -96,12 +101,12 @@ def learn(
     >>> learn(pages, in_force=[RuleInForce("shop.example", "drop_params", ["sid"])]).as_rules()
     {'shop.example': {'drop_params': ['sid']}}
     """
-    rules: dict[str, list[RuleInForce]] = {}
+    standing: dict[str, list[RuleInForce]] = {}
     for rule in in_force:
         if domains is None or rule.domain in domains:
-            rules.setdefault(rule.domain, []).append(rule)
+            standing.setdefault(rule.domain, []).append(rule)
     links = StoredLinks(observations.paths) if isinstance(observations, Stores) else None
-    learner = _Learner(thresholds, rules, preset, prior, prior_of, links)
+    learner = _Learner(thresholds, standing, preset, _by_domain(rules), prior, prior_of, links)
     found: _Found | None = None
     count = 0
 
@@ -119,7 +124,7 @@ def learn(
         with Partitions(observations, domains) as partitions:
             count = partitions.observations
             found = _learn_parts(partitions.parts(), learner, tell, jobs)
-    others = [here for name, here in rules.items() if name not in found.learned]
+    others = [here for name, here in standing.items() if name not in found.learned]
     left = (Learned(*unite((), (), here, thresholds)) for here in others)
     return merge([*found.learned.values(), *left])
 
@@ -131,6 +136,8 @@ class _Learner(NamedTuple):
     in_force: Mapping[str, Sequence[RuleInForce]]
     """By domain."""
     preset: str | None
+    rules: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """Those of the settings, by domain."""
     prior: Prior | None
     prior_of: Callable[[Iterable[str]], Prior] | None
     links: KnownLinks | None
@@ -178,6 +185,7 @@ class _Learner(NamedTuple):
             in_force=self.in_force.get(name, ()),
             in_force_everywhere=self.in_force.get(ANY_HOST, ()),
             preset=self.preset,
+            rules={**self.rules.get(ANY_HOST, {}), **self.rules.get(name, {})},
             prior=prior,
         )
 
@@ -226,6 +234,7 @@ def learn_site(
     in_force: Iterable[RuleInForce] = (),
     in_force_everywhere: Iterable[RuleInForce] = (),
     preset: str | None = None,
+    rules: Mapping[str, Mapping[str, Any]] | None = None,
     prior: Prior | None = None,
 ) -> Learned:
     """Return the rules of one registrable domain, for engines that spread domains over machines.
@@ -233,6 +242,7 @@ def learn_site(
     :param in_force: as for :func:`learn`, but only the rules of this domain.
     :param in_force_everywhere: those for all hosts, which are not part of the result.
     :param preset: as for :func:`learn`.
+    :param rules: as for :func:`learn`; those of other domains only cost time.
     :param prior: as for :func:`learn`.
 
     >>> from scrapy_urlcanon.learn import Observation
@@ -248,8 +258,8 @@ def learn_site(
     in_force = tuple(in_force)
     miner = Miner(site, thresholds, prior)
     standing = unite((), (), (*in_force_everywhere, *in_force), thresholds).rules
-    if standing:
-        miner.start_under(Canonicalizer(as_rules(standing), preset=preset or "scrapy"))
+    if standing or rules:
+        miner.start_under(beside(rules, standing, preset or "scrapy"))
     elif preset:
         miner.start_under(_without_rules(preset))
     miner.run()
@@ -262,7 +272,7 @@ def learn_site(
             *in_few_lines(skips.rules, in_force),
         ]
     )
-    rules = [
+    new = [
         *separators(site.semicolon_hosts, found),
         *rules_of_order(site.domain, site.reordered, site.visited, thresholds.confidence),
         *found,
@@ -272,11 +282,11 @@ def learn_site(
         for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks, *skips.refused)
         if valid([rule])
     ]
-    said = {rule.key for rule in rules}
+    said = {rule.key for rule in new}
     unsure = [rule for rule in unsure if rule.key not in said]
-    united = unite(rules, unsure, in_force, thresholds)
+    united = unite(new, unsure, in_force, thresholds)
     return Learned(
-        rules=with_places(united.rules, site, preset),
+        rules=with_places(united.rules, site, rules, preset or DEFAULT_PRESET),
         unsure=united.unsure,
         domains=1,
         urls=len(site.locations),
@@ -316,6 +326,16 @@ def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> Skips:
             miner.accepted, miner.groups = before
         else:
             return skips
+
+
+def _by_domain(
+    rules: Mapping[str, Mapping[str, Any]] | None,
+) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Return rules by the registrable domain that they are for, or ``*``."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for pattern, options in (rules or {}).items():
+        found.setdefault(domain_of_pattern(pattern), {})[pattern] = options
+    return found
 
 
 @lru_cache

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
 from scrapy_urlcanon.learn.classes.elsewhere import PageUrls
-from scrapy_urlcanon.learn.results.rule import as_rules
+from scrapy_urlcanon.learn.results.rule import beside
 from scrapy_urlcanon.learn.site import MAX_HOPS, NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.learn.canonicals import DeclaredCanonicals
     from scrapy_urlcanon.learn.location import Location
@@ -49,6 +48,7 @@ def skipped_urls(site: Site, canonicalizer: Canonicalizer) -> Iterator[SkippedUr
     That is where it redirects to, what it declares to be its canonical URL where that is to be
     believed, or another URL that shows the same page.
 
+    >>> from scrapy_urlcanon import Canonicalizer
     >>> from scrapy_urlcanon.learn import Observation
     >>> from scrapy_urlcanon.learn.captures import site_of
     >>> home = "http://a.example/"
@@ -62,18 +62,22 @@ def skipped_urls(site: Site, canonicalizer: Canonicalizer) -> Iterator[SkippedUr
 
 
 def with_places(
-    rules: Iterable[LearnedRule], site: Site, preset: str | None
+    rules: Iterable[LearnedRule],
+    site: Site,
+    of_settings: Mapping[str, Mapping[str, Any]] | None,
+    preset: str,
 ) -> tuple[LearnedRule, ...]:
     """Return *rules*, those of ``skip`` with what they save and with the places of the pages.
 
     Of several URLs that the rules make one only one counts; it has a place if any of them has.
 
+    :param of_settings: those of ``URLCANON_RULES``, beside which the rules are to be.
     :param preset: what the rules are to be added to.
     """
     rules = tuple(rules)
     if not any(rule.is_skip for rule in rules):
         return rules
-    canonicalizer = Canonicalizer(as_rules(rules), preset=preset or DEFAULT_PRESET)
+    canonicalizer = beside(of_settings, rules, preset)
     found: dict[tuple[str | None, str], _Found] = {}
     for skipped in skipped_urls(site, canonicalizer):
         of_rule = skipped.cause.layer.pattern, skipped.cause.entry

@@ -6,12 +6,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.patterns import (
+    ANY_HOST,
     Pattern,
     includes_host,
     includes_path,
     parse_pattern,
 )
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.learn.location import Origin, host_of, parts_of, readable
 
 if TYPE_CHECKING:
@@ -133,3 +135,9 @@ def _scopes_of(domain: str, host: str, segments: tuple[str, ...]) -> tuple[Scope
 def pattern_of(text: str) -> Pattern:
     """Return the pattern of a rule that the configuration has accepted."""
     return parse_pattern(text)
+
+
+def domain_of_pattern(text: str) -> str:
+    """Return the registrable domain that a rule is for, its host where it has none, or ``*``."""
+    host = pattern_of(text).host
+    return host if host == ANY_HOST else domain_or_host(host)

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from command_line import HEADER, rows, urlcanon
+from command_line import HEADER, rows, scrapy, urlcanon
 from demo import crawl
 
 if sys.version_info >= (3, 11):
@@ -96,6 +96,27 @@ def test_file_to_keep_that_is_none_is_an_error(tmp_path):
         assert result.returncode == 1
         assert expected in result.stderr
         assert not (tmp_path / "out.toml").exists()
+
+
+def test_what_the_settings_do_needs_no_rule(tmp_path):
+    """A thousand sites get no line for what ``*`` says once, and none gets one that it has.
+
+    The settings name the file that is not there yet, as before the first crawl.
+    """
+    names = [f"shop{n}.example" for n in range(3)]
+    lines = (line for name in names for line in rows(name))
+    others = (line for name in names[:2] for line in rows(name, parameter="ref"))
+    (tmp_path / "observations.tsv").write_text("\n".join([HEADER, *lines, *others]))
+    settings = {"*": {"drop_params": ["sid"]}, "shop1.example": {"drop_params": ["ref"]}}
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = project_of_rules\n")
+    (tmp_path / "project_of_rules.py").write_text(
+        f"URLCANON_RULES = {settings!r}\nURLCANON_RULES_FILES = ['urlcanon.toml']\n"
+    )
+    result = scrapy("urlcanon", "learn", "observations.tsv", "-o", "urlcanon.toml", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert tomllib.loads((tmp_path / "urlcanon.toml").read_text()) == {
+        "shop0.example": {"drop_params": ["ref"]},
+    }
 
 
 def test_error_in_one_domain_is_told_with_it(tmp_path, monkeypatch):

@@ -11,16 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
 from scrapy_urlcanon.learn.results.rule import Key, key_of
-from scrapy_urlcanon.learn.scope import pattern_of
+from scrapy_urlcanon.learn.scope import domain_of_pattern, pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.canonicalizer.patterns import Pattern
 
 _EXAMPLES = 3
 
@@ -64,8 +63,7 @@ class RuleInForce:
     @property
     def domain(self) -> str:
         """The registrable domain that it is for, its host where it has none, or ``*``."""
-        host = pattern_of(self.pattern).host
-        return host if host == ANY_HOST else domain_or_host(host)
+        return domain_of_pattern(self.pattern)
 
 
 class Credit(NamedTuple):

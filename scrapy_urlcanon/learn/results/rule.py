@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.learn.scope import pattern_of
+from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -174,3 +176,17 @@ def as_rules(rules: Iterable[LearnedRule]) -> dict[str, dict[str, Any]]:
         else:
             options[rule.option] = rule.setting
     return table
+
+
+def beside(
+    of_settings: Mapping[str, Mapping[str, Any]] | None, rules: Iterable[LearnedRule], preset: str
+) -> Canonicalizer:
+    """Return what rules of a file do in a project whose settings have some, which are stronger.
+
+    >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite")
+    >>> of_settings = {"*": {"drop_params": ["ref"]}, "a.example": {"drop_params": ["!sid"]}}
+    >>> beside(of_settings, [rule], "safe").canonicalize("http://a.example/?ref=1&sid=2")
+    'http://a.example/?sid=2'
+    """
+    layers = [("rules", as_rules(rules)), ("URLCANON_RULES", of_settings)]
+    return Canonicalizer.from_configuration(load_configuration(preset, rules=layers))
