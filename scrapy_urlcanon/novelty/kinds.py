@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote_plus, unquote_plus
 
-from attrs import define, frozen
+from attrs import asdict, define, frozen
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
@@ -166,6 +167,31 @@ class Kinds:
         self.tallies: dict[Kind, Tally] = {}
         # Where pages without news were found that have not led to any yet.
         self._found_on: dict[str, str] = {}
+
+    @property
+    def fetches(self) -> int:
+        """How many fetches were noted."""
+        return sum(tally.fetches for tally in self.tallies.values())
+
+    def state(self) -> bytearray:
+        """Return all that was noted, as bytes."""
+        tallies = [(kind, asdict(tally)) for kind, tally in self.tallies.items()]
+        return bytearray(json.dumps((tallies, self._found_on)).encode())
+
+    def restore(self, state: bytes) -> None:
+        """Go on from what :meth:`state` returned.
+
+        >>> kinds, later = Kinds(), Kinds()
+        >>> kinds.note("http://a.example/tag/7", 0, has_news=False)
+        >>> later.restore(kinds.state())
+        >>> later.tallies == kinds.tallies
+        True
+        """
+        tallies, self._found_on = json.loads(state)
+        self.tallies = {
+            Kind(host, path, tuple(names)): Tally(**{**tally, "texts": tuple(tally["texts"])})
+            for (host, path, names), tally in tallies
+        }
 
     def note(
         self,

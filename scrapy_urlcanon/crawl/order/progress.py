@@ -50,6 +50,8 @@ _SAVE_SECONDS: Final = 30.0
 _SAVE_COST: Final = 200
 """To save takes one of so many parts of the time at most."""
 _STAT_TRAPS: Final = 20
+_KINDS: Final = "kinds"
+"""Names what came of kinds of URLs, beside what the order learned."""
 _TRAP: Final = (
     "%(fetches)s of %(all)d for URLs like %(kind)s brought next to nothing new. They come last "
     "from now on."
@@ -317,7 +319,8 @@ class OrderedCrawl:
                 self._save()
 
     def _warn(self) -> None:
-        fetches = self._curve.fetches
+        # Of all runs of a job.
+        fetches = self._kinds.fetches
         for trap in self._kinds.traps(max(_WARN_FETCHES, int(fetches * _WARN_SHARE))):
             if trap.kind not in self._warned:
                 self._warned.add(trap.kind)
@@ -354,7 +357,10 @@ class OrderedCrawl:
         if self._job is None or not self._job.exists():
             return
         try:
-            self.order.restore(unpack(self._job.read_bytes()))
+            state = unpack(self._job.read_bytes())
+            kinds = state.pop(_KINDS)
+            self.order.restore(state)
+            self._kinds.restore(kinds)
         except (OSError, ValueError, KeyError) as error:
             logger.warning(
                 "%(path)s cannot be used: %(error)s. The crawl learns from scratch.",
@@ -368,7 +374,7 @@ class OrderedCrawl:
         begun = monotonic()
         draft = self._job.with_suffix(".draft")
         try:
-            draft.write_bytes(pack(self.order.state()))
+            draft.write_bytes(pack({**self.order.state(), _KINDS: self._kinds.state()}))
             draft.replace(self._job)
         except OSError as error:
             self._unwritten.note(self._job, error, "The crawl goes on, and learns anew if killed.")

@@ -98,6 +98,29 @@ async def test_trap_that_looks_as_articles_do_has_no_line(crawl, caplog, tmp_pat
     assert shown.stdout.splitlines() == [f"{trap.fetches:10,}  {trap.kind}"]
 
 
+@deferred_f_from_coro_f
+async def test_lists_that_led_to_news_before_a_stop_are_no_trap_after_it(crawl, caplog, tmp_path):
+    """The last of them name what the first ones had, in whichever run of a job these were."""
+    tags, articles = ([f"/{kind}/{n}" for n in range(120)] for kind in ("tag", "post"))
+
+    def answer(request):
+        links = tags if request.path == "/" else ()
+        if request.path in tags:
+            first = 3 * tags.index(request.path) % len(articles)
+            links = articles[first : first + 3]
+        text = words(request.path, 60) if request.path in articles else "list"
+        return page(f"<p>{text}" + "".join(f'<a href="{to}">more</a>' for to in links))
+
+    job = {"URLCANON_ORDER": "novelty", "JOBDIR": "job", "URLCANON_REPORT": "report.json"}
+    first = await crawl(answer, {**job, "CLOSESPIDER_PAGECOUNT": 170})
+    second = await crawl(answer, job, start=())
+    assert {*first.hits, *second.hits} == {"/", *tags, *articles}
+    assert sum(tag in second.hits for tag in tags) > 20
+    assert not sum(article in second.hits for article in articles)
+    assert not read_report(tmp_path / "report.json").rows(TrapRow)
+    assert "brought next to nothing new" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("settings", "is_said"),
     [
