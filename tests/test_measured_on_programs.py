@@ -31,6 +31,8 @@ def test_news_are_the_words_of_lines_that_no_page_before_had():
     assert news.of(b"one two three\nseven\n", "text/plain") == 1
     assert news.of(b"<pre>a <b>new</b>\none two three\n</pre>", "text/html") == 2
     assert news.of(b"\x89PNG eight", "image/png") == 0
+    assert news.of(b'[{"name": "ten eleven"}, {"name": "seven"}]', "application/json") == 2
+    assert news.of(b'[["seven"], ["ten eleven"]]', "application/json; charset=utf-8") == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ itself, so that the order is not judged by the code that makes it.
 
 from __future__ import annotations
 
+import json
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,27 @@ def lines(body: bytes, content_type: str) -> Iterator[str]:
     kind = content_type.partition(";")[0].strip().lower()
     if "html" in kind:
         yield from _of_html(body)
+    elif "json" in kind:
+        yield from _of_json(body)
     elif any(part in kind for part in _TEXTS):
         yield from _plain(body.decode(errors="replace"))
+
+
+def _of_json(body: bytes) -> Iterator[str]:
+    """Yield the texts and numbers in JSON: as one line, each other order of it would be news."""
+    try:
+        waiting = [json.loads(body)]
+    except ValueError:
+        yield from _plain(body.decode(errors="replace"))
+        return
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        else:
+            yield from _plain(str(value))
 
 
 def _plain(text: str) -> Iterator[str]:
