@@ -107,17 +107,18 @@ to, under the URL that they declare, and where the crawl has seen the same page.
         )
         # Text for readers must not get into the JSON.
         screen = Screen.of_process(stderr=arguments.json)
-        try:
-            checks, end = _check(configuration, arguments, settings, screen)
-            if output is not None:
-                write_atomically(output, those_that_stood(configuration, checks))
-        except OSError as error:
-            print(visible_lines(not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
-            return 1
+        checks, end = _check(configuration, arguments, settings, screen)
         if arguments.json:
             print(_to_json(checks))  # noqa: T201
         if end == _SHUTDOWN:
+            # The file would turn off what was not tried.
             raise KeyboardInterrupt
+        if output is not None:
+            try:
+                write_atomically(output, those_that_stood(configuration, checks))
+            except OSError as error:
+                print(visible_lines(not_written(output, error)), file=sys.stderr)  # noqa: T201
+                return 1
         return 1 if any(check.outcome is Outcome.FAILS for check in checks) else 0
 
 

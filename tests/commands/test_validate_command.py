@@ -244,12 +244,13 @@ def _wait_until(is_true):
 
 
 def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
-    """One line, no traceback, and an exit status that says so."""
+    """One line, no traceback, and an exit status that says so; no file turns off what was left."""
     (tmp_path / "urlcanon.toml").write_text(RULES)
+    (tmp_path / "stood.toml").write_text(RULES)
     urls = "".join(f"{SITE}/page{number}?sid=1\t200\n" for number in range(100))
     (tmp_path / "o.tsv").write_text(f"url\tstatus\n{urls}")
     command = ("urlcanon", "validate", "urlcanon.toml", "--observations", "o.tsv")
-    command += ("-s", "DOWNLOAD_DELAY=1")
+    command += ("-o", "stood.toml", "-s", "DOWNLOAD_DELAY=1")
     with Loopback(respond) as server:
         run = ScrapyProcess(*command, cwd=tmp_path, environment=server.proxies)
         _wait_until(lambda: server.hits)
@@ -259,6 +260,7 @@ def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
     assert ended.stderr.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in ended.stderr
     assert "6 rules: " in ended.stdout.splitlines()[-1]
+    assert (tmp_path / "stood.toml").read_text() == RULES
 
 
 def test_second_ctrl_c_is_an_end_by_ctrl_c_too(tmp_path):
