@@ -10,13 +10,14 @@ PACKAGE = ROOT / "scrapy_urlcanon"
 USERS = ("scrapy_urlcanon", "benchmarks", "tools", "example_project")
 TEXTS = (PACKAGE.rglob("*.jinja"), (ROOT / "docs").rglob("*.md"), [ROOT / "README.md"])
 
-# What Scrapy, or Python, calls by its name.
+# What Scrapy, Python or rich calls by its name.
 CALLED_BY_OTHERS = {
     "from_crawler",
     "get_processed_request",
     "has_pending_requests",
     "long_desc",
     "next_request",
+    "on_broken_pipe",
     "pqfactory",
     "process_exception",
     "process_request",

@@ -36,7 +36,7 @@ def lines_of_input() -> Iterator[str]:
     :raises UsageError: if it is no text.
     """
     try:
-        for number, line in enumerate(sys.stdin):
+        for number, line in enumerate(sys.stdin or ()):
             yield line if number else line.removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         message = f"the standard input is no text in {error.encoding}: {error.reason}"

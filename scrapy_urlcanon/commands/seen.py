@@ -85,10 +85,10 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
             # It is no setting that names the store here.
             (problem,) = error.problems
             raise UsageError(problem.message, print_help=False) from error
-        except BrokenPipeError:
-            # As "| head" ends: it is no error of the store.
-            raise
         except (sqlite3.Error, OSError) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                # It is the output that cannot be written, and not the store.
+                raise
             raise UsageError(f"{path}: {error}", print_help=False) from error
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from errno import ENOSPC, EPIPE
 from functools import cache
 from io import TextIOWrapper
 
@@ -61,6 +63,9 @@ class Command(ScrapyCommand):
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             self.exitcode = opts.action.run(opts, self.settings)
+            if sys.stdout:
+                # At exit Python would complain of what cannot be written, in its own words.
+                sys.stdout.flush()
         except ReportError as error:
             raise UsageError(str(error), print_help=False) from error
         except (ConfigurationError, LearnError) as error:
@@ -69,7 +74,15 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             print("Interrupted.", file=sys.stderr)  # noqa: T201
             self.exitcode = INTERRUPTED
-        except BrokenPipeError:
-            # The reader of a pipe has seen enough. Python would complain at exit.
-            sys.stderr.close()
-            self.exitcode = 0
+        except OSError as error:
+            # A file has a name; what has none is the output.
+            if error.filename is not None or error.errno not in {EPIPE, ENOSPC}:
+                raise
+            # What is still held goes nowhere ("Note on SIGPIPE" in the documentation of signal).
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if error.errno == EPIPE:
+                # The reader of a pipe has seen enough.
+                self.exitcode = 0
+            else:
+                print(f"The output cannot be written: {error.strerror}", file=sys.stderr)  # noqa: T201
+                self.exitcode = 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from errno import EPIPE
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -28,9 +30,16 @@ _UNKNOWN = 80
 """That of a terminal that does not say its own."""
 
 
+class _ConsoleOfCommand(Console):
+    """Leaves it to the command to end where nobody reads on, whatever prints."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
+
+
 def console_of_process(*, stderr: bool) -> Console:
     """Return what prints on the standard output, or the standard error, as it is now."""
-    console = Console(stderr=stderr, highlight=False)
+    console = _ConsoleOfCommand(stderr=stderr, highlight=False)
     if not console.width:
         # Where COLUMNS is 0, as some containers have it, rich would print nothing at all.
         console.width = _UNKNOWN

@@ -1,11 +1,7 @@
 """The command line, run as a user runs it: in and outside a project."""
 
 import json
-import shlex
 import shutil
-import subprocess
-import sys
-from contextlib import closing
 from inspect import getdoc
 
 import pytest
@@ -15,7 +11,6 @@ from loopback import Loopback, page
 from scrapy_urlcanon import commands
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
 from scrapy_urlcanon.commands.urlcanon import actions
-from scrapy_urlcanon.crawl.earlier.store import SeenPages
 
 
 def process(*arguments, **options):
@@ -266,19 +261,6 @@ def test_profile_touches_nothing_of_the_crawls_of_the_project(project, line):
     assert result.stdout.startswith("WordPress 6.5 at blog.example/\n"), result.stderr
     assert {path.name for path in project.iterdir()} - {"__pycache__"} == before
     assert {name: (project / name).read_text() for name in files} == files
-
-
-def test_list_that_nobody_reads_to_its_end_is_no_error(tmp_path):
-    """As "| head" does."""
-    with closing(SeenPages(tmp_path / "seen.db")) as store:
-        store.add_urls(f"http://a.example/{number}" for number in range(20_000))
-    command = f"{shlex.quote(sys.executable)} -m scrapy urlcanon seen list seen.db | head -1"
-    result = subprocess.run(
-        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert "http://a.example/" in result.stdout
-    assert "Broken pipe" not in result.stderr
-    assert "usage" not in result.stderr.lower()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""What a command does where its input or its output is not what it should be."""
+
+import os
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from command_line import ROOT
+
+from scrapy_urlcanon.crawl.earlier.store import SeenPages
+
+FULL = Path("/dev/full")
+# By print(), by rich, and of more than Python holds back.
+ACTIONS = [["rules"], ["profiles"], ["seen", "list", "seen.db"]]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with a store of some pages."""
+    with closing(SeenPages(tmp_path / "seen.db")) as store:
+        store.add_urls(f"http://a.example/{number}" for number in range(1_000))
+    return tmp_path
+
+
+def run(arguments, *, cwd, **streams):
+    """Run one action in a process of its own, with *streams*; Python holds its output back."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    command = [sys.executable, "-m", "scrapy", "urlcanon", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment, stderr=subprocess.PIPE, text=True, check=False, **streams
+    )
+
+
+@contextmanager
+def _pipe_that_nobody_reads():
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.mark.parametrize("arguments", ACTIONS, ids=" ".join)
+def test_output_that_nobody_reads_to_its_end_is_no_error(folder, arguments):
+    """As "| head" does; a script with ``pipefail`` goes on."""
+    with _pipe_that_nobody_reads() as output:
+        done = run(arguments, cwd=folder, stdout=output)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", ACTIONS, ids=" ".join)
+def test_output_on_a_full_disk_is_one_line(folder, arguments):
+    """It is not taken for an error of what is read."""
+    with FULL.open("w") as output:
+        done = run(arguments, cwd=folder, stdout=output)
+    said = "The output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_input_that_is_closed_has_no_line(folder):
+    """As in "<&-", and in some services."""
+    closed = {"preexec_fn": lambda: os.close(0), "stdout": subprocess.PIPE}
+    done = run(["explain", "--stdin"], cwd=folder, **closed)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
