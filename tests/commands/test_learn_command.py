@@ -169,14 +169,15 @@ def test_input_that_does_not_say_what_urls_show_is_told(tmp_path, header, is_tol
     assert (said in result.stdout) is is_told
 
 
-def test_ctrl_c_is_one_line(tmp_path):
-    """While the input is read, here one that never ends: the rules stay, and so says the status."""
-    os.mkfifo(tmp_path / "endless")
+def test_ctrl_c_is_one_line(tmp_path, observations):
+    """While a file is read, here one that never ends: the rules stay, and so says the status."""
+    os.mkfifo(tmp_path / "endless.toml")
     rules = tmp_path / "urlcanon.toml"
     rules.write_text("# good\n")
-    run = ScrapyProcess("urlcanon", "learn", "endless", "-o", rules, cwd=tmp_path)
+    arguments = (observations, "-o", rules, "--keep", "endless.toml")
+    run = ScrapyProcess("urlcanon", "learn", *arguments, cwd=tmp_path)
     # Waits until it is opened to be read.
-    with (tmp_path / "endless").open("w"):
+    with (tmp_path / "endless.toml").open("w"):
         run.send_signal(signal.SIGINT)
         ended = run.wait(30)
     assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")

@@ -91,6 +91,18 @@ def test_pipe_stays_a_pipe(tmp_path):
     assert pipe.is_fifo()
 
 
+@pytest.mark.parametrize(
+    "arguments", [["learn"], ["traps"], ["validate", "a.toml", "--observations"]]
+)
+def test_pipe_of_observations_is_no_empty_file(tmp_path, arguments):
+    """As of "<(zcat rows.tsv.gz)": nobody is to look for what is missing in the file."""
+    (tmp_path / "a.toml").write_text('["a.example"]\ndrop_params = ["sid"]\n')
+    os.mkfifo(tmp_path / "pipe")
+    done = urlcanon(*arguments, "pipe", cwd=tmp_path)
+    assert done.returncode in {1, 2}
+    assert "pipe: expected a file, since it is read more than once" in done.stderr
+
+
 def test_output_that_is_no_text_is_named_by_its_option(tmp_path, rows):
     """It says what to do in the words of the command, not in those of the code."""
     (tmp_path / "rules.toml").write_bytes(b"\xff")

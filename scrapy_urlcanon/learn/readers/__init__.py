@@ -6,6 +6,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
+from scrapy_urlcanon.files import is_special
 from scrapy_urlcanon.learn.readers.captures import read_warc
 from scrapy_urlcanon.learn.readers.cdx import read_cdx
 from scrapy_urlcanon.learn.readers.crawls import read_crawls
@@ -46,6 +47,9 @@ def format_of(path: Path) -> str:
     try:
         if path.is_dir():
             return "httpcache"
+        if is_special(path):
+            # What is read to tell its format would be missing from it.
+            raise InputError(f"{path}: expected a file, since it is read more than once")
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
@@ -53,28 +57,7 @@ def format_of(path: Path) -> str:
     for magic, name in _BINARY.items():
         if start.startswith(magic):
             return name
-    with open_text(path) as text:
-        try:
-            line = text.readline(1 << 16)
-        except (EOFError, OSError, zlib.error) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from error
-    if line.startswith("WARC/"):
-        return "warc"
-    if line.startswith("{"):
-        return "jsonl"
-    if "url" in line.rstrip("\r\n").split("\t"):
-        return "tsv"
-    if (
-        line.startswith(" CDX")
-        or (" {" in line and line.rstrip().endswith("}"))
-        or line.count(" ") in range(8, 12)
-    ):
-        return "cdx"
-    begins = f"it begins with {line[:60]!r}" if line else "it is empty"
-    raise InputError(
-        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC, Parquet or an "
-        f"HTTP cache directory; {begins}"
-    )
+    return _format_of_text(path)
 
 
 def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
@@ -123,3 +106,32 @@ def crawls_of(path: Path, skipped: Counter[str] | None = None) -> tuple[CrawlRec
     [['sid']]
     """
     return tuple(read_crawls(path, skipped)) if format_of(path) == "store" else ()
+
+
+def _format_of_text(path: Path) -> str:
+    """Return the format of an input by its first line.
+
+    :raises InputError: if it is none that is known, or cannot be read.
+    """
+    with open_text(path) as text:
+        try:
+            line = text.readline(1 << 16)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from error
+    if line.startswith("WARC/"):
+        return "warc"
+    if line.startswith("{"):
+        return "jsonl"
+    if "url" in line.rstrip("\r\n").split("\t"):
+        return "tsv"
+    if (
+        line.startswith(" CDX")
+        or (" {" in line and line.rstrip().endswith("}"))
+        or line.count(" ") in range(8, 12)
+    ):
+        return "cdx"
+    begins = f"it begins with {line[:60]!r}" if line else "it is empty"
+    raise InputError(
+        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC, Parquet or an "
+        f"HTTP cache directory; {begins}"
+    )
