@@ -16,6 +16,7 @@ from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
 from scrapy_urlcanon.crawl.seen import forget_seen
+from scrapy_urlcanon.files import why_unreadable
 from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
 from scrapy_urlcanon.wording import count_of
 
@@ -168,8 +169,8 @@ class TakenUp:
             requests = list(LeftRequests(self._path, crawler.spider))
         except OSError as error:
             logger.error(  # noqa: TRY400
-                "The requests that an earlier crawl left cannot be taken up: %s",
-                error,
+                "Requests that an earlier crawl left cannot be taken up from %(path)s: %(reason)s",
+                {"path": self._path, "reason": why_unreadable(error)},
                 extra={"spider": crawler.spider},
             )
             return

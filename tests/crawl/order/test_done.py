@@ -125,7 +125,8 @@ async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, ca
     result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
     assert len(result.hits) == 1
     [message] = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
-    assert message.startswith("The requests that an earlier crawl left cannot be taken up: ")
+    reason = "there is no such file"
+    assert message.endswith(f"an earlier crawl left cannot be taken up from {path}: {reason}")
 
 
 @deferred_f_from_coro_f
