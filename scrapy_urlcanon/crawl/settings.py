@@ -274,7 +274,7 @@ class CrawlSettings:
             )
         except ConfigurationError as error:
             problems += error.problems
-        problems += _written_over(values)
+        problems += _written_over(values, settings["JOBDIR"])
         if problems:
             raise ConfigurationError(problems)
         return cls(**values)
@@ -323,22 +323,29 @@ def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
             yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
 
 
-def _written_over(values: Mapping[str, Any]) -> Iterator[Problem]:
+_OF_JOB: Final = ("requests.seen", "spider.state")
+"""What Scrapy keeps in ``JOBDIR`` (its ``dupefilters.py`` and ``extensions/spiderstate.py``)."""
+_TAKEN_AND_LEFT: Final = (name_of("take_up"), name_of("left"))
+
+
+def _written_over(values: Mapping[str, Any], job: str | None) -> Iterator[Problem]:
     """Yield each file that would be written over what another one of *values* names.
 
     What an earlier crawl left is put aside when it is taken up, so that the rest can take its
     place.
+
+    :param job: the directory in which Scrapy keeps files of its own.
     """
-    named: dict[str, str] = {}
+    named = {os.path.abspath(os.path.join(job, file)): "JOBDIR" for file in _OF_JOB if job}  # noqa: PTH100, PTH118
     # What is read is there first.
     for attribute in sorted(attributes(), key=lambda each: each.metadata["file"] == "written"):
-        name, kind = attribute.name, attribute.metadata["file"]
-        value = values.get(name) if kind else None
+        name, kind = name_of(attribute.name), attribute.metadata["file"]
+        value = values.get(attribute.name) if kind else None
         for path in (value,) if isinstance(value, str) else value or ():
             path_of_file = path if kind == "read" else example(path)
             file = os.path.abspath(path_of_file)  # noqa: PTH100 - any text, and no look at the disk
             if file not in named:
                 named[file] = name
-            elif kind == "written" and (named[file], name) != ("take_up", "left"):
-                message = f"{name_of(named[file])} names this file too: give each one of its own"
-                yield Problem(name_of(name), message, path)
+            elif kind == "written" and (named[file], name) != _TAKEN_AND_LEFT:
+                message = f"{named[file]} names this file too: give each one of its own"
+                yield Problem(name, message, path)

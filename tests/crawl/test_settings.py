@@ -211,6 +211,16 @@ def test_file_that_would_take_the_place_of_another_is_an_error(
     assert str(problem) == f"URLCANON_{name}[{shown!r}]: {message}"
 
 
+@pytest.mark.parametrize("file", ["requests.seen", "spider.state"])
+def test_file_that_a_job_of_scrapy_has_is_an_error(file, tmp_path, monkeypatch):
+    """Who takes what a job has seen for what earlier runs have got would have one in the other."""
+    monkeypatch.chdir(tmp_path)
+    settings = {"URLCANON_SEEN": f"job/{file}", "JOBDIR": "job"}
+    with pytest.raises(ConfigurationError, match="JOBDIR names this file too"):
+        CrawlSettings.load(Settings(settings))
+    assert CrawlSettings.load(Settings(settings | {"JOBDIR": "jobs/job"}))
+
+
 @pytest.mark.parametrize(
     "names",
     [
