@@ -67,6 +67,8 @@ def fold(text: str) -> str:
 
     >>> fold("Page-12"), fold("3f2a9c01"), fold("2024-05-17"), fold("cafe")
     ('page-#n', '#h', '#d', 'cafe')
+    >>> fold("123456"), fold("1234567"), fold("knitting-2024-05-17"), fold("knitting-7")
+    ('#n', '#h', 'knitting-#d', 'knitting-#n')
     """
     # Numbers without end, and titles, would drive all else from what is kept.
     if len(text) < _LEAST_HASH and text.isdecimal():

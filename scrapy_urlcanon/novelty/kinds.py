@@ -358,6 +358,8 @@ def _fits(path: str, other: str) -> bool:
 
     >>> _fits("/{0}/{1}/", "/articles/{1:digits}/"), _fits("/{0}/{1}/", "/articles/")
     (True, False)
+    >>> _fits("/articles/{1}", "/articles/")
+    False
     >>> _fits("/{0:digits}/forum", "/{0:digits}/{1}"), _fits("/{0:digits}", "/{0}")
     (True, False)
     """

@@ -187,15 +187,23 @@ def test_kinds_are_bounded():
 
 
 def test_no_line_ends_what_brings_something_now_and_then():
-    """One profile of 60 has a text: they are a trap, but a rule would lose these texts."""
+    """One profile of 60 has a text: they are a trap, but a rule would lose these texts.
+
+    So would one against lists of which four led to an article.
+    """
     kinds = Kinds()
     for number in range(600):
+        url = f"http://a.example/list/{number}"
+        kinds.note(url, 0, has_news=False)
+        if number < 4:
+            kinds.note(f"http://a.example/article/{number}", 9, has_news=True, found_on=url)
         kinds.note(f"http://a.example/member/{number}", 0, has_news=number % 60 == 59)
         kinds.note(f"http://a.example/day/{number}", 0, has_news=number < 3)
         # Until the server had the user log in.
         kinds.note(f"http://a.example/song/{number}", 0, has_news=number < 9)
     assert [(trap.kind, trap.setting) for trap in kinds.traps()] == [
         ("a.example/day/{1:digits}", '"a.example": {"skip": ["/day/{p1:digits}"]},'),
+        ("a.example/list/{1:digits}", ""),
         ("a.example/member/{1:digits}", ""),
         ("a.example/song/{1:digits}", ""),
     ]
