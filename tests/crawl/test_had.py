@@ -418,32 +418,6 @@ async def test_ban_is_not_cached_for_what_is_asked_for_instead(crawl, policy, ur
 
 
 @deferred_f_from_coro_f
-async def test_failure_is_cached_for_its_own_url_only(crawl):
-    """A start request is not answered with what another URL of the page failed with."""
-    for failure in (page("gone", status=404), redirect("/log-in")):
-        pages = {"/a?sid=1": failure, "/a?sid=2": page("a"), "/log-in": page("who?")}
-        settings = {**RULES, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": f"cache{failure.status}"}
-        start = [Request(f"{SITE}/a?sid={n}", dont_filter=True) for n in (1, 2)]
-        for _ in ("cold", "warm"):
-            result = await crawl(site(pages), settings, start=start)
-            assert "/a?sid=2" in result.pages
-        assert result.hits == []
-
-
-@pytest.mark.parametrize("blank", [page(""), page("<html><body></body></html>")])
-@deferred_f_from_coro_f
-async def test_document_with_nothing_in_it_is_cached_for_its_own_url_only(crawl, blank):
-    """Cold and warm, another URL of the page is answered with what is there."""
-    settings = {**RULES, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
-    start = [Request(f"{SITE}/a?sid={n}", dont_filter=True) for n in (1, 2)]
-    for hits in (["/a?sid=1", "/a?sid=2"], []):
-        pages = {"/a?sid=1": blank, "/a?sid=2": page("a")}
-        result = await crawl(site(pages), settings, start=start)
-        assert result.hits == hits
-        assert {"url": f"{SITE}/a?sid=2", "text": "a"} in result.items
-
-
-@deferred_f_from_coro_f
 async def test_rewriting_does_not_lead_out_of_the_allowed_domains(crawl):
     """A host that the spider may not visit is not put in the place of one that it may."""
 

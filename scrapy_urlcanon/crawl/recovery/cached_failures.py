@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 
 from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -13,7 +14,8 @@ from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 
 _HEAD = 4096
-"""Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``."""
+"""Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``, and up to which a
+compressed one may be no more than that, or nothing."""
 _REMEMBERED_ON_THEIR_WAY = 100_000
 """Pages, of which a few are on their way at a time, and the others were refused."""
 _VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
@@ -48,6 +50,9 @@ class _FailuresApart:
 
     def __init__(self, storage: Any, crawler: Crawler) -> None:
         self._storage = storage
+        # What the cache has is as the site sent it.
+        self._compression = HttpCompressionMiddleware(crawler=crawler)
+        self._compression.stats = None
         self._fingerprinter = crawler.request_fingerprinter
         # By page the URL whose response no middleware has let through yet.
         self._on_its_way: BoundedMapping[bytes, str] = BoundedMapping(_REMEMBERED_ON_THEIR_WAY)
@@ -80,11 +85,11 @@ class _FailuresApart:
             if response is None:
                 return None
             # In older caches there are failures under the fingerprints of pages.
-            is_shared = _is_whole_page(response) and not self._is_instead(request)
+            is_shared = self._is_whole_page(request, response) and not self._is_instead(request)
             if not is_shared and response.url != request.url:
                 return None
             self._note(request)
-        elif _is_whole_page(response):
+        elif self._is_whole_page(request, response):
             # Why else is it stored for its URL alone? Scrapy stores no flags.
             response.flags.append(CUT_SHORT)
         return response
@@ -93,7 +98,7 @@ class _FailuresApart:
         """Store *response* for the page of *request*, or for its URL alone, if a site sent it."""
         if is_made_up(request, response):
             return
-        if _is_whole_page(response):
+        if self._is_whole_page(request, response):
             self._note(request)
             key = request
         else:
@@ -118,9 +123,19 @@ class _FailuresApart:
     def _response_received(self, request: Request) -> None:
         self._on_its_way.pop(self._fingerprinter.fingerprint(request))
 
+    def _is_whole_page(self, request: Request, response: Response) -> bool:
+        """Tell whether *response* is all of a page, and not empty or a redirect in its head."""
+        if not is_success(response) or is_cut_short(response):
+            return False
+        try:
+            sent = self._unpacked(request, response)
+        # Each way to compress has errors of its own.
+        except Exception:  # noqa: BLE001
+            return False
+        return not is_blank(sent) and b"refresh" not in sent.body[:_HEAD].lower()
 
-def _is_whole_page(response: Response) -> bool:
-    """Tell whether *response* is all of a page, and neither empty nor a redirect in its head."""
-    start = response.body[:_HEAD].lower()
-    is_page = is_success(response) and not is_blank(response) and b"refresh" not in start
-    return is_page and not is_cut_short(response)
+    def _unpacked(self, request: Request, response: Response) -> Any:
+        """Return *response*, unpacked where it is so little that it may be no page."""
+        if len(response.body) > _HEAD:
+            return response
+        return self._compression.process_response(request, response.copy())

@@ -1,0 +1,77 @@
+"""An HTTP cache that has what one URL of a page failed with, and is asked for another one."""
+
+import gzip
+
+import pytest
+from loopback import Response, page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, site
+
+SETTINGS = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+    "CONCURRENT_REQUESTS": 1,
+    "HTTPCACHE_ENABLED": True,
+}
+
+
+def start():
+    """Return requests for two URLs of a page, which Scrapy filters none of."""
+    return [Request(f"{SITE}/a?sid={n}", dont_filter=True) for n in (1, 2)]
+
+
+def packed(text):
+    """Return the response that sends *text* as most sites do: compressed, as the cache has it."""
+    headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
+    return Response(200, headers, gzip.compress(text.encode()))
+
+
+@deferred_f_from_coro_f
+async def test_failure_is_cached_for_its_own_url_only(crawl):
+    """A start request is not answered with what another URL of the page failed with."""
+    for failure in (page("gone", status=404), redirect("/log-in")):
+        pages = {"/a?sid=1": failure, "/a?sid=2": page("a"), "/log-in": page("who?")}
+        settings = {**SETTINGS, "HTTPCACHE_DIR": f"cache{failure.status}"}
+        for _ in ("cold", "warm"):
+            result = await crawl(site(pages), settings, start=start())
+            assert "/a?sid=2" in result.pages
+        assert result.hits == []
+
+
+@pytest.mark.parametrize("make", [page, packed])
+@pytest.mark.parametrize("blank", ["", "<html><body></body></html>"])
+@deferred_f_from_coro_f
+async def test_document_with_nothing_in_it_is_cached_for_its_own_url_only(crawl, make, blank):
+    """Cold and warm, another URL of the page is answered with what is there."""
+    for hits in (["/a?sid=1", "/a?sid=2"], []):
+        pages = {"/a?sid=1": make(blank), "/a?sid=2": make("a")}
+        result = await crawl(site(pages), SETTINGS, start=start())
+        assert result.hits == hits
+        assert {"url": f"{SITE}/a?sid=2", "text": "a"} in result.items
+
+
+@pytest.mark.parametrize("make", [page, packed])
+@deferred_f_from_coro_f
+async def test_refresh_is_cached_for_its_own_url_only(crawl, make):
+    """What is stored of a page, and has to be asked for again, is not what leads to nothing now."""
+    leading = make('<meta http-equiv="refresh" content="0; url=/gone">')
+    fresh, stale = (("Cache-Control", f"max-age={age}") for age in (1000, 0))
+    pages = {
+        "/a?sid=1": Response(200, (*make("").headers, stale), make("a").body),
+        "/a?sid=2": Response(200, (*leading.headers, fresh), leading.body),
+        "/gone": page("", status=404),
+    }
+    settings = {**SETTINGS, "HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy"}
+    for _ in ("cold", "warm"):
+        result = await crawl(site(pages), settings, start=start())
+        assert result.pages == ["/a?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_page_that_cannot_be_unpacked_is_cached_for_its_own_url_only(crawl):
+    """As one that says to be compressed, and is not: the spider gets another URL of it."""
+    broken = Response(200, packed("").headers, b"\x1f\x8b\x08 and what is none")
+    pages = {"/a?sid=1": broken, "/a?sid=2": packed("a")}
+    for _ in ("cold", "warm"):
+        result = await crawl(site(pages), SETTINGS, start=start())
+        assert "/a?sid=2" in result.pages
