@@ -196,19 +196,18 @@ if state == 'r' then state = 'm' end
 put(lives, settle(page, callback), state, half, ttl)
 if is_recorded == '1' and not get(lives, page) then put(lives, page, '1', half, ttl) end
 if state == 'h' then forget(prefix, page, callback) end
-local count = 0
 for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'callbacks:' .. page)) do
     local known = get(lives, settle(page, other))
     local is_coming = known == 'h' or known == 's' or known == 'c'
     if (other == callback or get(lives, page)) and not is_coming then
-        count = count + send_next(prefix, page, other, queue, kind, seen, lives, half, ttl)
+        send_next(prefix, page, other, queue, kind, seen, lives, half, ttl)
     end
 end
 tidy(prefix, page)
 local sources = prefix .. 'sources:' .. page .. ':' .. callback
 local found = redis.call('HGETALL', sources)
 redis.call('DEL', sources)
-return {count, state, found}
+return {state, found}
 """
 )
 """Take over what became of a page for a callback; queue what waits and has nothing to wait for."""

@@ -12,7 +12,6 @@ from scrapy_urlcanon.crawl.job.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import rescue_of
 from scrapy_urlcanon.crawl.settings import name_of, value_of
-from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
 from scrapy_urlcanon.redis.frontier import KEPT
@@ -134,13 +133,7 @@ class Shared:
 
     def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
         """Return the lives of the pages, those of all processes."""
-        stats = CrawlStats(self._crawler)
-
-        def count(sent: int) -> None:
-            if sent:
-                stats.inc(Stat.RESCUE_SENT, sent)
-
-        self.shared_lives = SharedLives(fetch, self.frontier, self._rescue, count, **bounds)
+        self.shared_lives = SharedLives(fetch, self.frontier, self._rescue, **bounds)
         return self.shared_lives
 
     def _rescue(self, variant: Request) -> tuple[str, bytes]:

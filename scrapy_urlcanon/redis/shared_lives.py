@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FATES = {
     "had": Fate.FORGOTTEN,
-    # It was queued before, for another callback.
+    # It was queued before.
     "forgotten": Fate.FORGOTTEN,
     "fetched": Fate.FETCHED,
     "waits": Fate.WAITS,
@@ -37,7 +37,6 @@ class SharedLives(PageLives["Request"]):
 
     :param encode: returns the name of the request that takes the place of another one, as in
         :mod:`.scripts`, and what is to be queued.
-    :param on_sent: is called with how many were queued.
     """
 
     def __init__(
@@ -45,13 +44,11 @@ class SharedLives(PageLives["Request"]):
         fetch: Callable[[bytes, Request], bool],
         frontier: Frontier,
         encode: Callable[[Request], tuple[str, bytes]],
-        on_sent: Callable[[int], None],
         **bounds: Any,
     ) -> None:
         super().__init__(fetch, **bounds)
         self._frontier = frontier
         self._encode = encode
-        self._on_sent = on_sent
         self._most: int = bounds["max_waiting"]
         # Two generations, and two fields for each page.
         self._half: int = max(2, bounds["max_pages"])
@@ -128,9 +125,7 @@ class SharedLives(PageLives["Request"]):
         if fate == b"full":
             self._waiting.given_up += 1
             return Fate.FORGOTTEN
-        if fate == b"fetched":
-            self._on_sent(1)
-        elif fate == b"had":
+        if fate == b"had":
             self.got(page, callback)
             super().confirmed(page, callback)
         return _FATES[fate.decode()] if fate else Fate.WAITS
@@ -146,10 +141,9 @@ class SharedLives(PageLives["Request"]):
                 self._share_fate(source, callback, state, is_same=is_same)
 
     def release_all(self) -> int:
-        """Queue one variant of each page that waits: nothing is on its way anywhere."""
+        """Queue one variant of each page that waits, as nothing is on its way; return how many."""
         arguments = (self._frontier.prefix, self._frontier.kind, self._half, KEPT)
         sent: int = self._frontier.run(scripts.RELEASE, self._keys, arguments)
-        self._on_sent(sent)
         return sent
 
     def _redirected(
@@ -182,8 +176,7 @@ class SharedLives(PageLives["Request"]):
         )
         if not found:
             return
-        sent, state_now, sources = found
-        self._on_sent(sent)
+        state_now, sources = found
         for source, is_same in zip(sources[::2], sources[1::2], strict=True):
             self._share_fate(
                 bytes.fromhex(source.decode()),

@@ -3,7 +3,7 @@
 import pytest
 from loopback import Fault, Response, page, redirect
 from scrapy import Request, signals
-from scrapy.exceptions import DontCloseSpider, IgnoreRequest
+from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import RequestFingerprinter
 from sites import SITE, FollowSpider, links, site
@@ -407,6 +407,24 @@ async def test_untouched_variant_takes_the_place_of_what_failed(crawl):
     settings = {**RULES, "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS": Fallback}
     result = await crawl(site(pages), settings, spider=Untouched)
     assert result.hits == ["/", "/a?sid=1", "/a"]
+
+
+@deferred_f_from_coro_f
+async def test_rescue_that_the_end_of_the_run_keeps_from_being_sent(crawl):
+    """It is counted in the next run of the job, which sends it."""
+
+    class Stopping(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url.endswith("/stop"):
+                raise CloseSpider
+
+    respond = site({"/": links("/a?sid=1", "/stop", "/a?sid=2"), "/stop": links()})
+    queue = {"SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
+    settings = {**RULES, **queue, "JOBDIR": "job"}
+    runs = [await crawl(respond, settings, spider=Stopping) for _ in range(2)]
+    assert [run.hits for run in runs] == [["/", "/a?sid=1", "/stop"], ["/a?sid=2"]]
+    assert [run.figures.get("rescue/sent", 0) for run in runs] == [0, 1]
 
 
 class Withhold:

@@ -119,7 +119,6 @@ def new_lives(redis_server):
             lambda *_: True,
             frontier,
             lambda request: (request, f"0 {request}".encode()),
-            lambda _: None,
             max_pages=10,
             max_waiting=10,
         )

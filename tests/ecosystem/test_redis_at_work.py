@@ -199,7 +199,7 @@ def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
     """Nor one that is on its way there: what is dropped for it may be let through."""
     shared = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
     here, there = (
-        SharedLives(lambda *_: True, shared, lambda url: (url, b"0 " + url.encode()), int, **BOUNDS)
+        SharedLives(lambda *_: True, shared, lambda url: (url, b"0 " + url.encode()), **BOUNDS)
         for _ in range(2)
     )
     here.sent(b"page", "parse")

@@ -10,7 +10,7 @@ from zlib import crc32
 from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
-from scrapy_urlcanon.crawl.own_requests import RESCUE, marked
+from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, mark_of, marked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -45,6 +45,12 @@ def callback_of(request: Request, spider: Spider | None) -> str:
 def rescue_of(variant: Request, spider: Spider | None) -> Request:
     """Return what is fetched of *variant*, which was dropped, to bring its callback the page."""
     return marked(variant, RESCUE, callback=callback_of(variant, spider))
+
+
+def begins_rescue(request: Request) -> bool:
+    """Tell whether *request* begins a rescue: it is no retry of one, nor what that led to."""
+    mark = mark_of(request, RESCUE)
+    return mark is not None and mark["url"] == request.url and not is_retry(request)
 
 
 def at_work(crawler: Crawler) -> Collection[Request]:

@@ -22,7 +22,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
     original_of,
 )
-from scrapy_urlcanon.crawl.recovery.callbacks import at_work, callback_of, rescue_of
+from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, callback_of, rescue_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
@@ -152,6 +152,8 @@ class PageRequests:
             return
         self.pages.note(request, page)
         self._depths.note(page, request.meta.get("depth", 0))
+        if begins_rescue(request):
+            self._stats.inc(Stat.RESCUE_SENT)
         callback = self._callback(request)
         mark = mark_of(request, REWRITTEN)
         is_rewritten = mark is not None and mark["url"] == request.url
@@ -424,5 +426,4 @@ class PageRequests:
             # It was sent before.
             self._refused = None
             return False
-        self._stats.inc(Stat.RESCUE_SENT)
         return True
