@@ -90,7 +90,9 @@ _IDENTIFIER = re.compile(
 
 # A day or a month of a year, with the time of day behind it or not.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
-YEAR = re.compile(_YEAR)
+YEAR = re.compile(rf"{_YEAR}(?:[-_](?:{_YEAR}|[0-9]{{2}}))?")
+"""A year, or one that ends in the next, such as that of a school: ``2025-26``."""
+
 _DATE = re.compile(
     rf"{_YEAR}(?:[-/.]{_MONTH}(?:[-/.]{_DAY})?|(?:0[1-9]|1[0-2])(?:[0-2][0-9]|3[01]))(?:[T ].*)?"
     rf"|(?:{_DAY}[-/.]{_MONTH}|{_MONTH}[-/.]{_DAY}|{_MONTH})[-/.]{_YEAR}"

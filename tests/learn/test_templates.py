@@ -252,3 +252,13 @@ def test_parameters_from_nowhere_are_none_of_a_thing():
     assert rules(seen)["shop.example"]["rewrite_path"] == [
         ["/article?id={b:digits}&src=list&view=full", "/article/{b}"]
     ]
+
+
+@pytest.mark.parametrize("year", ["2026", "2025-26", "2025_2026"])
+def test_what_is_of_this_year_is_not_what_is_current(year):
+    """It is for some months: then the one is lost under the other, in a crawl with these rules."""
+    titles = [f"{one}-{other}" for one in COLORS for other in ("hat", "shoe", "coat", "belt")]
+    seen = [see(f"/catalog/{of}/{title}", title) for title in titles for of in (year, "current")]
+    urls = [f"{HOST}/catalog/{of}/red-hat" for of in (year, "current")]
+    canonicalizer = Canonicalizer(rules(seen))
+    assert len(set(map(canonicalizer.canonicalize, urls))) == 2

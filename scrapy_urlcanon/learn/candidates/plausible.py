@@ -71,6 +71,8 @@ def is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> is_plausible(RewriteTemplates("/blog/", "/blog/archive/2026/11/"))
     False
+    >>> is_plausible(RewriteTemplates("/catalog/2025-26/{a}", "/catalog/current/{a}"))
+    False
     >>> is_plausible(RewriteTemplates("/blog/2026/{a}", "/blog/{a}?year=2026"))
     True
     >>> is_plausible(RewriteTemplates("/{_a}/{b:digits}-{_s}", "/index.php?view=article&id={b}"))
