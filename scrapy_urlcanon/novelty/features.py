@@ -351,10 +351,12 @@ def _shape_of(path: _Path, query: _Query, of_host: int) -> bytes:
     leaf = path[-1]
     extension = leaf.rpartition(".")[2][:8] if "." in leaf else ""
     names = tuple(sorted({name for name, _ in query})) if query else ()
+    # A title has any number of words: each would make a shape of its own.
+    number = 1 if names == ("",) else len(query)
     if len(path) > 1:
-        return _shape(path[0], len(path), extension, len(query), names, of_host)
+        return _shape(path[0], len(path), extension, number, names, of_host)
     kind = "w" if leaf.isalpha() else _WORD.sub("", leaf)[:8]
-    return _shape(None, kind, extension, len(query), names, of_host)
+    return _shape(None, kind, extension, number, names, of_host)
 
 
 @lru_cache(_KEPT)

@@ -9,6 +9,7 @@ NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
 ARTICLES, OF_A_LIST = 60, 10
 LISTS = ARTICLES // OF_A_LIST
 INDICES, OF_AN_INDEX = 12, 5
+TITLES = ["+".join((*"abcdef"[: 1 + number // 6], f"x{number}")) for number in range(36)]
 
 
 def blog(request):
@@ -53,3 +54,17 @@ async def test_what_lies_behind_the_first_links_is_fetched_before_all_of_these(c
     hits = (await crawl(manual, NOVELTY)).hits
     assert len(hits) == 1 + INDICES + INDICES * OF_AN_INDEX
     assert sum(hit.startswith("/page/") for hit in hits[:16]) >= 8
+
+
+def manual_of_titles(request):
+    """Answer as a manual of which the title of a page is all of its query."""
+    _, _, title = request.target.partition("?")
+    return page(words(title, 50) if title else "".join(f"<li><a href=?{t}>t</a>" for t in TITLES))
+
+
+@deferred_f_from_coro_f
+async def test_pages_with_titles_of_any_length_are_of_one_shape(crawl):
+    """They have the order in which the site links them, and not one of each length by turns."""
+    hits = (await crawl(manual_of_titles, NOVELTY)).hits
+    assert hits[1:7] == [f"/?{title}" for title in TITLES[:6]]
+    assert len(hits) == 1 + len(TITLES)
