@@ -3,10 +3,13 @@
 import pytest
 from declaring_shop import BOTH, CANONICALS, ON, VARIANTS, article, declared, respond_with, shop
 from loopback import page
+from scrapy import Request
+from scrapy.http import HtmlResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE
 
 from scrapy_urlcanon.crawl.declared.claims import Claim, Way
+from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.pages.verdict import Verdict
 
@@ -120,3 +123,23 @@ def test_what_is_closed_takes_no_room(monkeypatch):
     for each in both:
         open_claims.close(each)
     assert not open_claims.is_full
+
+
+@pytest.mark.parametrize(("label", "is_contradicted"), [("lamp", False), ("details", True)])
+def test_title_around_what_several_pages_are_called_says_nothing(label, is_contradicted):
+    """As "Details - Shop" of a page that declares another one, which a link calls "Details"."""
+    labels, way = LinkLabels(100), Way("a.example", "sid goes")
+
+    def claim(name, called):
+        page, target = f"{name}?sid".encode(), name.encode()
+        url = f"http://a.example/{name}"
+        link = HtmlResponse("http://a.example/", body=f'<a href="{url}">{called}</a>'.encode())
+        labels.note(Request(url), target, link)
+        title = f"{called} - Shop"
+        return Claim(page, f"{url}?sid", b"", title, url, target, way, None)
+
+    for name in ("rug", "stool", "shelf"):
+        labels.proved(claim(name, name))
+    for name in ("hook", "nail"):
+        labels.claimed(claim(name, "Details"))
+    assert labels.is_contradicted(claim("last", label)) is is_contradicted

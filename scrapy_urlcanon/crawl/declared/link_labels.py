@@ -75,10 +75,8 @@ class LinkLabels:
     def claimed(self, claim: Claim) -> None:
         """Note that what both pages of *claim* are called is said to be about one page."""
         for label in self._of(claim.page) | self._of(claim.target_page):
-            if (self._owners.get(label) or claim.target_page) == claim.target_page:
-                self._owners[label] = claim.target_page
-            else:
-                self._owners[label] = _SEVERAL
+            is_first = self._owners.get(label) in {None, claim.target_page}
+            self._owners[label] = claim.target_page if is_first else _SEVERAL
 
     def proved(self, claim: Claim) -> None:
         """Note that *claim* was right, and which of the witnesses went with it."""
