@@ -10,6 +10,7 @@ from sites import FollowSpider, links
 
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of, weigh
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+from scrapy_urlcanon.crawl.recovery.waiting import WaitingPages
 
 RULES = {"site.example": {"drop_params": ["sid"]}}
 
@@ -72,6 +73,19 @@ def test_bytes_of_what_waits_are_bounded_and_a_trap_gives_way():
     assert victim in kept
     assert 5 < len(kept) < 11
     assert lives.given_up == 501 - len(kept)
+
+
+def test_what_waits_for_two_pages_that_are_one_is_weighed_once():
+    """What waited for both under one URL takes no room twice; the two together are the largest."""
+    waiting = WaitingPages(9, 100_000, lambda request: (request,))
+    for name, url, size in ((b"old", "/1", 50_000), (b"old", "/2", 20_000), (b"new", "/2", 20_000)):
+        waiting.add(name, "parse", url, bytes(size))
+    waiting.rename(b"old", b"new")
+    assert [len(request) for request in waiting.requests()] == [20_000, 50_000]
+    waiting.add(b"other", "parse", "/3", bytes(20_000))
+    assert waiting.given_up == 0
+    waiting.add(b"other", "parse", "/4", bytes(20_000))
+    assert [len(request) for request in waiting.requests()] == [20_000, 20_000, 20_000]
 
 
 class HeavySpider(FollowSpider):
