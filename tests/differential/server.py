@@ -35,7 +35,7 @@ class Server:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[tuple[str, str]] = Counter()
         self.hits: list[str] = []
         """What was asked for, in order."""
         self.is_endless = False
@@ -80,8 +80,10 @@ class Server:
             return answer
         if request.method == "HEAD":
             return None
-        self._asked[key(request.url)] += 1
-        is_before = self._asked[key(request.url)] <= (answer.times or answer.first)
+        # What is sent by POST is another request, as the law has it.
+        asked = request.method, key(request.url)
+        self._asked[asked] += 1
+        is_before = self._asked[asked] <= (answer.times or answer.first)
         return None if is_before is bool(answer.first) else answer
 
 
