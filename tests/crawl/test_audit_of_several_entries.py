@@ -58,3 +58,17 @@ def test_what_stood_in_the_place_of_a_page_that_was_split_is_no_form_to_log_in()
         assert site.is_new(b"product 1", again, ()) is is_split
         assert site.is_evidence(again) is is_split
         assert contents.is_elsewhere(PageDigest(b"product 1"), b"product 1") is not is_split
+
+
+@deferred_f_from_coro_f
+async def test_each_entry_is_looked_at_on_each_domain_whatever_the_share(crawl):
+    """A broad crawl takes more than its share: what is right on one site may be wrong on others."""
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["ref", "sid"]}}, "URLCANON_AUDIT": 0.01}
+    hosts = [f"shop{n}.example" for n in range(20)]
+    urls = [f"http://{host}/p{query}" for query in ("", "?ref=1", "?sid=1") for host in hosts]
+
+    def same(request, count):
+        return product(request.headers["host"], seed=count)
+
+    result = await crawl(shop(urls, same), {**SETTINGS, **rules})
+    assert result.figures["audited"] == 2 * len(hosts)
