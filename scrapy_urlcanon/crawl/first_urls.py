@@ -114,6 +114,10 @@ class FirstUrls:
         """Return all fingerprints whose first URL is remembered, each with that."""
         return tuple(self._urls.items())
 
+    def is_scheduled(self, fingerprint: bytes) -> bool:
+        """Tell whether a request with *fingerprint* came to the scheduler, as far as is known."""
+        return self._seen is None or fingerprint in self._seen
+
     def of(self, fingerprint: bytes) -> str | None:
         """Return the first URL under *fingerprint*; None where it was a canonical one."""
         return self._urls.get(fingerprint)

@@ -14,6 +14,8 @@ from scrapy.utils.request import RequestFingerprinter
 from sites import SITE, FollowSpider
 
 from scrapy_urlcanon import UrlCanonSpiderMiddleware
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.crawl import Crawl
 
 MENU = "".join(f"<a href=/{n}>{n}</a>" for n in range(20))
 SEEN = 20 * 20
@@ -219,6 +221,36 @@ class EngineLater(Crawler):
     @engine.setter
     def engine(self, engine):
         pass
+
+
+class Suspending:
+    """A pipeline that finds out that a rule is wrong."""
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        made = cls()
+        made.crawl = Crawl.of(crawler)
+        return made
+
+    def process_item(self, item):
+        entry = RuleEntry("drop_params", "id")
+        self.crawl.audit.suspension.suspended_elsewhere(entry, "site.example")
+        return item
+
+
+@deferred_f_from_coro_f
+async def test_what_is_yielded_when_its_rule_falls_is_fetched(crawl):
+    """Scrapy takes items and requests of a callback ahead of what becomes of the first of them."""
+    settings = {
+        "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}},
+        "URLCANON_AUDIT": 0.01,
+        "ITEM_PIPELINES": {Suspending: 1},
+    }
+    links = page("<a href=/p?id=1>1</a><a href=/p?id=2>2</a>")
+    result = await crawl(
+        lambda request: links if request.target == "/" else page(request.target), settings
+    )
+    assert result.pages == ["/", "/p?id=1", "/p?id=2"]
 
 
 def test_middleware_without_an_engine_passes_on_all():

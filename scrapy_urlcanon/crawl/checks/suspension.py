@@ -181,12 +181,15 @@ class Suspension:
             if canonical == old:
                 continue
             stood[page] = url
+            # What a callback yields has a fingerprint before it comes to the scheduler.
+            is_scheduled = self._first_urls.is_scheduled(page)
             self._first_urls.forget(page)
             if not forget_seen(self._crawler, page):
                 self.orphans.add(page)
             if page == self._fingerprints.of_canonical(old):
                 names[page] = self._fingerprints.of_canonical(canonical)
-                record_as_seen(self._crawler, Request(url))
+                if is_scheduled:
+                    record_as_seen(self._crawler, Request(url))
             else:
                 # That of a request with a body, or with a name for its page, is not made of the URL
                 # alone: nothing tells the one that it has now, and no other request has its page.
