@@ -144,6 +144,9 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
             f"{these} a page that more than {SINK_SIZE} URLs show; if it is a login form or an "
             "error, it proves no rule by itself"
         )
+    if learned.settled:
+        merged = count_of(learned.settled, "URL")
+        screen.line(f"{merged} merged by what is set already: no new rule")
     if learned.silent:
         reason = "an error, or no text of their own"
         if learned.silent == learned.urls:

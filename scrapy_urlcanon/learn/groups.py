@@ -91,6 +91,12 @@ class Groups:
             count += self.pages.count({*self._joined.of(page)})
         return count > 1
 
+    @property
+    def redundant(self) -> int:
+        """How many forms of URLs that were seen show a page that another one shows."""
+        counts = (self.pages.count(self._rows.of(page)) for page in self.duplicates())
+        return sum(count - 1 for count in counts if count)
+
     def forms(self, page: int) -> list[Location]:
         """Return the forms under which a page is found, if several URLs were."""
         is_form, location_of = self.pages.is_form, self.site.locations.__getitem__

@@ -262,6 +262,8 @@ def learn_site(
         miner.start_under(beside(rules, standing, preset or "scrapy"))
     elif preset:
         miner.start_under(_without_rules(preset))
+    redundant = sum(size - 1 for size in site.sizes if size)
+    settled = redundant - miner.groups.redundant
     miner.run()
     skips = _skips(miner, thresholds, prior)
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
@@ -290,7 +292,8 @@ def learn_site(
         unsure=united.unsure,
         domains=1,
         urls=len(site.locations),
-        redundant=sum(size - 1 for size in site.sizes if size),
+        redundant=redundant,
+        settled=settled,
         crowded=sum(size - 1 for size in site.sizes if size > SINK_SIZE),
         silent=site.pages.count(NO_EVIDENCE),
         unexplained=tuple(unexplained(miner.groups, united.rules)),
@@ -359,6 +362,7 @@ def merge(parts: Iterable[Learned]) -> Learned:
         domains=sum(part.domains for part in parts),
         urls=sum(part.urls for part in parts),
         redundant=sum(part.redundant for part in parts),
+        settled=sum(part.settled for part in parts),
         crowded=sum(part.crowded for part in parts),
         silent=sum(part.silent for part in parts),
         failed=tuple(sorted(failure for part in parts for failure in part.failed)),

@@ -139,8 +139,12 @@ class Learned:
     """How many distinct URLs were seen."""
     redundant: int = 0
     """How many URLs show a page that another URL of the domain shows."""
+    settled: int = 0
+    """How many of these need no new rule: the preset, ``URLCANON_RULES`` and the rules in force
+    make them one with another URL of their page."""
     crowded: int = 0
-    """How many of these show a page that very many URLs show, so that it is no evidence."""
+    """How many of the redundant ones show a page that very many URLs show, so that it is no
+    evidence."""
     silent: int = 0
     """How many URLs show nothing that tells a page, such as an error or an empty frame."""
     unexplained: tuple[Unexplained, ...] = ()

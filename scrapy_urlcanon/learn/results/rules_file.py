@@ -174,6 +174,7 @@ def to_json(learned: Learned) -> str:
         "domains": learned.domains,
         "urls": learned.urls,
         "redundant": learned.redundant,
+        "settled": learned.settled,
         "crowded": learned.crowded,
         "silent": learned.silent,
         "failed": [failure._asdict() for failure in learned.failed],
