@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -17,13 +16,13 @@ from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.declared.claims import Belief, Claim, Claims, Way
+from scrapy_urlcanon.crawl.declared.dropped_requests import DroppedRequests
 from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped import DECLARED, Drop
 from scrapy_urlcanon.crawl.own_requests import RELEASED, is_unfiltered, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.stats import Stat
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.verdict import Judgement
 
 logger = logging.getLogger(__name__)
-
-_URLS_OF_A_PAGE = 10
 
 
 class DeclaredCanonicalPages:
@@ -89,17 +86,14 @@ class DeclaredCanonicalPages:
         self._rule_changes = rule_changes
         self._stats = stats
         self._audit = audit
-        self._max_pending = settings.audit_max_pending
-        self._max_bytes = settings.pending_max_bytes
         limit = settings.audit_max_pages
         self._belief = Belief(limit)
         self._claims = Claims(limit)
         self._labels = LinkLabels(limit)
         # What the dupefilter has as seen for what a page declared, and no other reason.
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
-        # What it dropped for that, by page and URL: to be let through.
-        self._dropped: OrderedDict[bytes, dict[str, Request]] = OrderedDict()
-        self._held = HeldBytes(parts_of)
+        # What it dropped for that: to be let through.
+        self._dropped = DroppedRequests(settings, stats)
         self._has_dupefilter = True
         # What is fetched although it is believed, so that a site that begins to lie is found out.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
@@ -210,8 +204,8 @@ class DeclaredCanonicalPages:
         As long as there was more to fetch that was done as far as it was affordable.
         """
         templates = {
-            claim.way: next(iter(requests.values()))
-            for page, requests in self._dropped.items()
+            claim.way: self._dropped.first(page)
+            for page in self._dropped
             if (claim := self._seen.get(page))
         }
         for way, template in templates.items():
@@ -225,7 +219,7 @@ class DeclaredCanonicalPages:
         if claim is None:
             return
         # Also where it is audited: the callback may raise at the page that stands for it.
-        self._remember(drop)
+        self._dropped.remember(drop.request, page)
         if not self._is_believed(page, claim):
             self._release(page)
         else:
@@ -243,7 +237,7 @@ class DeclaredCanonicalPages:
         if not pair.is_same:
             # The spider has got it.
             self._seen.pop(page)
-            self._take_dropped(page)
+            self._dropped.take(page)
         self._count(claim, page, same_page=pair.is_same)
 
     def declared_by(self, fingerprint: bytes) -> str | None:
@@ -400,32 +394,15 @@ class DeclaredCanonicalPages:
             and not self._rule_changes.is_suspended(RuleEntry(DECLARED_CANONICAL), claim.way.domain)
         )
 
-    def _remember(self, drop: Drop) -> None:
-        request, page = drop.request, drop.fingerprint
-        requests = self._dropped.setdefault(page, {})
-        if len(requests) < _URLS_OF_A_PAGE and request.url not in requests:
-            requests[request.url] = request
-            self._held.add(request)
-        while len(self._dropped) > self._max_pending or self._held.total > self._max_bytes:
-            self._take_dropped(next(iter(self._dropped)))
-            self._stats.inc(Stat.DECLARED_FORGOTTEN)
-
-    def _take_dropped(self, page: bytes) -> list[Request]:
-        """Remove and return the requests for *page* that were dropped and are remembered."""
-        requests = list(self._dropped.pop(page, {}).values())
-        for request in requests:
-            self._held.remove(request)
-        return requests
-
     def _release_what_is_not_believed(self, domain: str) -> None:
-        for page in tuple(self._dropped):
+        for page in self._dropped:
             claim = self._seen.get(page)
             if claim and claim.way.domain == domain and not self._is_believed(page, claim):
                 self._release(page)
 
     def _release(self, page: bytes) -> None:
         """Schedule the requests for *page* that were dropped and are remembered."""
-        requests = self._take_dropped(page)
+        requests = self._dropped.take(page)
         if not requests:
             return
         self._seen.pop(page)

@@ -1,0 +1,58 @@
+"""The requests that were dropped for what pages declare, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
+from scrapy_urlcanon.crawl.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+_URLS_OF_A_PAGE = 10
+
+
+class DroppedRequests:
+    """Keeps those that may have to be let through, by their page.
+
+    Of each page some are, of different URLs. Where there is no room the oldest pages are forgotten.
+    """
+
+    def __init__(self, settings: CrawlSettings, stats: CrawlStats) -> None:
+        self._max_pages = settings.audit_max_pending
+        self._max_bytes = settings.pending_max_bytes
+        self._stats = stats
+        self._requests: OrderedDict[bytes, dict[str, Request]] = OrderedDict()
+        self._held = HeldBytes(parts_of)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the pages, as they are now."""
+        return iter(tuple(self._requests))
+
+    def first(self, page: bytes) -> Request:
+        """Return that for *page* which was dropped first."""
+        return next(iter(self._requests[page].values()))
+
+    def remember(self, request: Request, page: bytes) -> None:
+        """Keep *request* for *page*."""
+        requests = self._requests.setdefault(page, {})
+        if len(requests) < _URLS_OF_A_PAGE and request.url not in requests:
+            requests[request.url] = request
+            self._held.add(request)
+        while len(self._requests) > self._max_pages or self._held.total > self._max_bytes:
+            self.take(next(iter(self._requests)))
+            self._stats.inc(Stat.DECLARED_FORGOTTEN)
+
+    def take(self, page: bytes) -> list[Request]:
+        """Remove and return the requests for *page*, if any are remembered."""
+        requests = list(self._requests.pop(page, {}).values())
+        for request in requests:
+            self._held.remove(request)
+        return requests
