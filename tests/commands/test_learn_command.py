@@ -153,8 +153,13 @@ def test_what_the_settings_explain_needs_no_rule(tmp_path):
     path = tmp_path / "observations.tsv"
     urls = ("http://a.example/node/5", "http://a.example/node/5?lang=en&v=2")
     path.write_text("\n".join([HEADER, *(f"{url}\t200\t{7:040x}" for url in urls)]) + "\n")
-    rules = "URLCANON_RULES={'a.example': {'drop_params': ['lang', 'v']}}".replace("'", '"')
-    result = urlcanon("learn", path, "-o", "urlcanon.toml", "-s", rules, cwd=tmp_path)
+    rules = json.dumps({"a.example": {"drop_params": ["lang", "v"]}})
+    (tmp_path / "others.json").write_text(rules)
+    learn = ("learn", path, "-o", "urlcanon.toml")
+    result = urlcanon(*learn, "-s", "URLCANON_RULES_FILES=others.json", cwd=tmp_path)
+    assert "not explained: 1 on a.example" in result.stdout
+    assert "  the settings merge them\n" in result.stdout
+    result = urlcanon(*learn, "-s", f"URLCANON_RULES={rules}", cwd=tmp_path)
     assert "1 URL merged by what is set already: no new rule\n" in result.stdout
     assert "not explained" not in result.stdout
 

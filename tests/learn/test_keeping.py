@@ -135,7 +135,7 @@ def test_refuted_entry_becomes_the_line_that_takes_it_back(tmp_path, rule, entry
     texts = []
     for name in ("urlcanon.toml", "urlcanon.toml", "urlcanon.json", "urlcanon.json"):
         file = LearnedFile(tmp_path / name)
-        learned = learn(pages(), in_force=combine([crawl], file.rules, is_all=not file.is_new))
+        learned = learn(pages(), in_force=combine([crawl], file.rules, is_all=file.path.exists()))
         file.write(learned)
         texts.append((tmp_path / name).read_text())
         loaded = Canonicalizer(rules_files=[tmp_path / name], preset="scrapy")
