@@ -1,7 +1,7 @@
 """Parameters that are dropped in one place only, or with one value, and numbers of parts."""
 
 from itertools import product
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from observed import HOST, pages, rules, see
@@ -315,3 +315,33 @@ def test_parameter_that_is_all_that_tells_lists_apart_is_noise_elsewhere_only():
     canonicalize = Canonicalizer(rules(seen), preset="scrapy").canonicalize
     assert len({canonicalize(f"http://shop.example/landing?ref={word}") for word in words}) == 5
     assert canonicalize("http://shop.example/maker/9?ref=x") == "http://shop.example/maker/9"
+
+
+def test_what_counts_clicks_goes_together():
+    """Seven parameters that come with a link and never alone are seven lines, and no page is lost.
+
+    What the same page shows of other days is another page.
+    """
+    seen = [see(f"/hotel/{i}", f"hotel {i}") for i in range(20)]
+    click = "aid={0}&dist=1&label=x{0}&pos={1}&sid={2:032x}&src=map&to=-{0}"
+    seen += [
+        see(f"/hotel/{i}?" + click.format(i * 37, i % 7, i**9), f"hotel {i}") for i in range(20)
+    ]
+    days = [see(f"/hotel/{i}?day={i}&nights={i % 5}", f"hotel {i} then") for i in range(20)]
+    assert rules([*seen, *days]) == {
+        "shop.example": {
+            "default_params": {"dist": "1", "src": "map"},
+            "drop_params": ["aid", "label", "pos", "sid", "to"],
+        }
+    }
+
+
+def test_form_that_nobody_filled_in_says_what_is_the_default():
+    """Six fields as they stand in it are the list, and each with another value is another list."""
+    form = {"fmt": "html", "of": "any", "since": "", "sort": "rel", "type": "all", "until": ""}
+    seen = [see(f"/find/{i}", f"list {i}") for i in range(20)]
+    filled = [form, {**form, "of": "me"}, {**form, "sort": "date"}, {**form, "type": "book"}]
+    for i, fields in product(range(20), filled):
+        shown = f"list {i}" if fields is form else f"list {i} by {fields}"
+        seen.append(see(f"/find/{i}?{urlencode(fields)}", shown))
+    assert rules(seen) == {"shop.example": {"default_params": form}}

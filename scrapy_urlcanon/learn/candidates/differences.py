@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations.base import Operation
 
-MAX_JOINT = 4
-"""More parameters than this at once are no rule but another page."""
-
-MAX_EMPTY = 8
-"""The same with those that have no value, as of a form with many fields."""
+MAX_JOINT = 8
+"""More parameters than this at once are no rule but another page. What counts clicks comes with six
+to eight of them, none of which a site links by itself, and so does a form that nobody filled in."""
 
 _STRIP_WWW = StripWww()
 _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
@@ -109,15 +107,15 @@ def differences(
     if one.params != other.params and set(one.params) == set(other.params):
         outside.append(DropRepeated())
     names, values = _param_differences(one.params, other.params)
-    # What has no value is none of what makes it another page.
-    telling = [name for name in names if DropValue(name, "") not in values]
-    if len(telling) > MAX_JOINT or len(names) > MAX_EMPTY:
+    if len(names) > MAX_JOINT:
         return
     yield from _of_names(tuple(outside), tuple(names), worded)
     for operation in values:
         yield (operation,)
-    # That a listing begins where none is given has to be seen by itself.
-    is_of_listing = any(is_protected(name, worded) for name in telling)
+    # That a listing begins where none is given has to be seen by itself, unless it has no value.
+    is_of_listing = any(
+        is_protected(name, worded) and DropValue(name, "") not in values for name in names
+    )
     if (len(values) > 1 and not is_of_listing) or (values and outside):
         yield (*outside, *values)
     # A form repeats what the path has said: `/a-m-2/?maker_id=2&sort=price` is `/a-m-2/`.
