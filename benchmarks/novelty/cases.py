@@ -42,6 +42,7 @@ PROGRAMS = {
     "fossil": 1000,
     "mhonarc": 600,
     "hgweb": 1000,
+    "datasette": 600,
     "ikiwiki-html": 600,
     "cmake-manual": 600,
     "postgresql-manual": 600,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from benchmarks.programs.content import DAY, EPOCH, Writer
@@ -156,6 +158,59 @@ def _serve_fossil(place: Place) -> None:
     )
 
 
+_DATASETTE = Environment("datasette", ("datasette",))
+
+
+def _fill_datasette(place: Place) -> None:
+    writer = Writer(91)
+    random = writer.random
+    genres, countries = writer.names(6), writer.names(8)
+    with closing(sqlite3.connect(place.folder / "library.db")) as database, database:
+        database.execute("create table author (id integer primary key, name, country, life)")
+        database.executemany(
+            "insert into author values (?, ?, ?, ?)",
+            [
+                (number, writer.title(), random.choice(countries), writer.paragraph())
+                for number in range(1, 61)
+            ],
+        )
+        database.execute(
+            "create table book (id integer primary key, title,"
+            " author integer references author (id), year integer, genre, summary)"
+        )
+        database.executemany(
+            "insert into book values (?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    *(number, writer.title(3), random.randint(1, 60), random.randint(1900, 2020)),
+                    *(random.choice(genres), "\n".join(writer.paragraphs(3))),
+                )
+                for number in range(1, 241)
+            ],
+        )
+        database.execute(
+            "create table review (id integer primary key,"
+            " book integer references book (id), stars integer, reviewer, text)"
+        )
+        database.executemany(
+            "insert into review values (?, ?, ?, ?, ?)",
+            [
+                (
+                    *(number, random.randint(1, 240), random.randint(1, 5)),
+                    *(writer.person(), writer.paragraph()),
+                )
+                for number in range(1, 701)
+            ],
+        )
+
+
+def _serve_datasette(place: Place) -> None:
+    place.start(
+        *(_DATASETTE.bin / "datasette", "serve", "library.db"),
+        *("--host", "127.0.0.1", "--port", str(place.port)),
+    )
+
+
 def _static(
     name: str,
     title: str,
@@ -209,5 +264,9 @@ PROGRAMS = (
         ("fossil",),
         "fossil",
         path="/home",
+    ),
+    Program(
+        *("datasette", "Datasette", "database", _fill_datasette, _serve_datasette),
+        environment=_DATASETTE,
     ),
 )
