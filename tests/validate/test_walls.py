@@ -247,6 +247,16 @@ async def test_rules_are_told_where_cookies_choose_what_is_shown(respond):
     assert {checks[name].outcome.value for name in WRONG} == {"fails"}
 
 
+@pytest.mark.parametrize(("respond", "is_more"), [(pages, False), (login, True)])
+@deferred_f_from_coro_f
+async def test_visitors_return_where_cookies_may_tell_what_several_pages_show(respond, is_more):
+    """Where pages differ, or no cookie is set, a second visit of each would tell nothing."""
+    settings = {"CONCURRENT_REQUESTS": 1}
+    _, without_cookies = await outcomes(respond, settings)
+    _, hits = await outcomes(lambda request: with_cookie(respond(request), "seen=1"), settings)
+    assert (len(hits) > len(without_cookies)) is is_more
+
+
 @deferred_f_from_coro_f
 async def test_rule_over_one_page_is_held_against_other_pages():
     """What is shown for one page alone may be shown for all; without another one nobody knows."""
@@ -260,6 +270,20 @@ async def test_rule_over_one_page_is_held_against_other_pages():
     assert checks["token"].evidence.reasons == {
         "no other page of the crawl could be fetched to tell it from": 12
     }
+
+
+@pytest.mark.parametrize("other", [page("<p>It is gone", status=404), redirect("/search")])
+@deferred_f_from_coro_f
+async def test_error_and_what_leads_to_one_page_are_no_other_pages(other):
+    """That they show something else, or the same, says nothing of what the rule merges."""
+    rules = {"site.example/search": RULES["site.example/search"]}
+    checks, hits = await outcomes(
+        lambda request: other if request.path == "/about" else pages(request),
+        urls=[*(f"/search?token={n}" for n in range(12)), "/about"],
+        rules=rules,
+    )
+    assert f"{SITE}/about" in hits
+    assert checks["token"].outcome.value == "open"
 
 
 @deferred_f_from_coro_f
