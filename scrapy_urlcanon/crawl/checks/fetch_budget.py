@@ -40,11 +40,15 @@ class FetchBudget:
     >>> budget = FetchBudget(0.01)
     >>> for _ in range(3):
     ...     budget.begin()
-    >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SUSPECTED, ["sid"])
+    >>> budget.has_room(Need.UNKNOWN, ["sid"]), budget.has_room(Need.SUSPECTED, ["sid"])
     (False, True)
-    >>> budget.pages = 1000
+    >>> budget.pages = 1100
     >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SAMPLED)
     (True, True)
+    >>> for _ in range(3):
+    ...     budget.end(4)
+    >>> budget.has_room(Need.SAMPLED)
+    False
 
     :param share: as in ``URLCANON_AUDIT``; with 1 there is no bound.
     """
