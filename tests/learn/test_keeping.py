@@ -204,6 +204,22 @@ def test_new_rule_that_says_otherwise_does_not_get_in():
     assert {pattern for pattern, _, _ in stands} == {"a.example/"}
 
 
+@pytest.mark.parametrize(
+    ("pattern", "kept", "stands"),
+    [
+        ("a.example", ["s*", "id"], False),
+        ("a.example/forum/", ["sid"], True),
+    ],
+)
+def test_parameter_that_is_kept_by_hand_is_not_dropped(pattern, kept, stands):
+    """To keep beats to drop: the rule would do nothing, though requests were counted for it."""
+    learned = learn(pages(parameter="sid"), in_force=[RuleInForce(pattern, "keep_params", kept)])
+    dropped = "a.example", "drop_params", ["sid"]
+    for rules, has_it in ((learned.rules, stands), (learned.unsure, not stands)):
+        found = [(rule.pattern, rule.option, rule.setting) for rule in rules]
+        assert (dropped in found) is has_it
+
+
 def test_rules_of_all_domains_come_back():
     """Those of a domain that this crawl did not see, and those for every host."""
     in_force = [RuleInForce("*", "drop_params", ["ref"]), RuleInForce("b.example", "www", "strip")]

@@ -105,7 +105,10 @@ def _standing(
 def _doubtful(
     new: Iterable[LearnedRule], refuted: Iterable[RuleInForce], standing: Mapping[Key, LearnedRule]
 ) -> Iterator[LearnedRule]:
-    """Yield the *new* rules that would do again what audits *refuted* or what *standing* refuse."""
+    """Yield the *new* rules that would do again what audits *refuted* or what *standing* refuse.
+
+    Nothing is what those would do that drop a parameter which one of *standing* keeps.
+    """
     wrong = list(map(_refuted, refuted))
     refused = list(_refused(standing.values()))
     for rule in new:
@@ -113,6 +116,7 @@ def _doubtful(
             any(_covers(rule, old) for old in wrong)
             or any(_is_one_of(rule, old) for old in (*wrong, *refused))
             or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
+            or any(_keeps(old, rule) for old in standing.values())
         ):
             yield rule
 
@@ -246,6 +250,21 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
             and not any(_matches(kept, name) for kept in general.setting)
         )
     return False
+
+
+def _keeps(old: LearnedRule, rule: LearnedRule) -> bool:
+    """Tell whether *old* keeps what *rule* drops: to keep beats to drop, whatever pattern has it.
+
+    >>> keeping = LearnedRule("a.example", "a.example", "keep_params", ["s*", "!sort"], "kept")
+    >>> dropping = LearnedRule("a.example", "a.example/b/", "drop_params", ["sid"], "rewrite")
+    >>> _keeps(keeping, dropping), _keeps(keeping, replace(dropping, setting=["sort"]))
+    (True, False)
+    """
+    if (old.option, rule.option) != ("keep_params", "drop_params"):
+        return False
+    name = entry_of(rule.setting)
+    is_kept = any(_matches(kept, name) for kept in old.setting) and f"!{name}" not in old.setting
+    return is_kept and old.key[0].covers(rule.key[0])
 
 
 def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
