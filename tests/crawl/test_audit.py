@@ -301,6 +301,20 @@ async def test_http_cache_does_not_answer_the_audit(crawl, run):
     assert (result.hits == []) == (run == "warm")
 
 
+@pytest.mark.parametrize("place", [1, 3, 19])
+@deferred_f_from_coro_f
+async def test_http_cache_does_not_answer_with_what_a_wrong_rule_had_stored(crawl, place):
+    """The URL that it made of all others has a page of its own, now and in the next crawl."""
+    urls = [f"/p?id={n}" for n in range(20)]
+    urls.insert(place, "/p")
+    respond = shop(urls, lambda request, count: product(f"{request.query}.", seed=count))
+    settings = {**WRONG, **SETTINGS, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
+    for _ in range(2):
+        result = await crawl(respond, settings)
+        assert result.pages == sorted(["/", *urls])
+    assert result.hits == []
+
+
 ODD = {
     "10 MB": Response(
         headers=(("Content-Type", "text/html"),), body=b"<p>as many words as a line has" * 330_000

@@ -10,8 +10,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
 
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 
-def keep_apart(crawler: Crawler, fallback: RequestFingerprinterProtocol) -> None:
+
+def keep_apart(
+    crawler: Crawler,
+    fallback: RequestFingerprinterProtocol,
+    fingerprints: PageFingerprints,
+    rule_changes: RuleChanges,
+) -> None:
     """Keep failures, and the files of media pipelines, apart by their URLs.
 
     Media pipelines tell files apart by *fallback*. They keep what became of a file by its
@@ -24,7 +32,7 @@ def keep_apart(crawler: Crawler, fallback: RequestFingerprinterProtocol) -> None
             keep_failures_apart,
         )
 
-        keep_failures_apart(crawler)
+        keep_failures_apart(crawler, fingerprints, rule_changes)
     if crawler.settings.getwithbase("ITEM_PIPELINES"):
         from scrapy.pipelines.media import MediaPipeline  # noqa: PLC0415
 
