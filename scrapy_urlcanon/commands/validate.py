@@ -33,7 +33,7 @@ from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
     from scrapy.settings import Settings
@@ -107,44 +107,58 @@ to, under the URL that they declare, and where the crawl has seen the same page.
         )
         # Text for readers must not get into the JSON.
         screen = Screen.of_process(stderr=arguments.json)
-        checks, end = _check(configuration, arguments, settings, screen)
+        checks, fetched, end = _check(configuration, arguments, settings, screen)
+        problem = ""
+        # After Ctrl-C the file would turn off what was not tried.
+        if output is not None and end != _SHUTDOWN:
+            # First, since the command ends where nobody reads on what it prints, as with "| head".
+            problem = _write(output, those_that_stood(configuration, checks))
+        if checks:
+            _show(checks, fetched, end, screen)
         if arguments.json:
             print(_to_json(checks))  # noqa: T201
         if end == _SHUTDOWN:
-            # The file would turn off what was not tried.
             raise KeyboardInterrupt
-        if output is not None:
-            try:
-                write_atomically(output, those_that_stood(configuration, checks))
-            except OSError as error:
-                print(visible_lines(not_written(output, error)), file=sys.stderr)  # noqa: T201
-                return 1
-        return 1 if any(check.outcome is Outcome.FAILS for check in checks) else 0
+        if problem:
+            print(visible_lines(problem), file=sys.stderr)  # noqa: T201
+        return 1 if problem or any(check.outcome is Outcome.FAILS for check in checks) else 0
 
 
 def _check(
     configuration: Configuration, arguments: argparse.Namespace, settings: Settings, screen: Screen
-) -> tuple[list[RuleCheck], str]:
-    """Try the rules, print what came of it, and return that, and why the crawl ended.
+) -> tuple[list[RuleCheck], int, str]:
+    """Try the rules; return what came of it, how many pages were fetched, and why that ended.
 
     :raises LearnError: if the observations cannot be read, or there are none.
     """
     if not any(rule_set.options for origin in configuration.origins for rule_set in origin):
         screen.line((f"{arguments.file} is empty: there is no rule to validate", "yellow"))
-        return [], ""
+        return [], 0, ""
     console = console_of_process(stderr=True)
     console.print(f"Reading {count_of(len(arguments.observations), 'input')} ...", highlight=False)
     urls, crawled = _read(configuration, arguments, settings)
     checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
     tried = [check for check in checks if check.pairs]
     console.print(f"Fetching pairs for {count_of(len(tried), 'rule')} ...", highlight=False)
-    fetched, end = _crawl(tried, settings, console)
+    return checks, *_crawl(tried, settings, console)
+
+
+def _show(checks: Sequence[RuleCheck], fetched: int, end: str, screen: Screen) -> None:
+    """Print what came of the rules, how many pages were fetched, and why it ended too early."""
     show_checks(checks, screen, fetched=fetched)
     if end not in {_FINISHED, _SHUTDOWN}:
         is_set = end.startswith("closespider_")
         what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""
         screen.line((f"ended before all was fetched, by {end}", "bold yellow"), what)
-    return checks, end
+
+
+def _write(output: Path, text: str) -> str:
+    """Write *text* to *output*; return why that cannot be, or nothing."""
+    try:
+        write_atomically(output, text)
+    except OSError as error:
+        return not_written(output, error)
+    return ""
 
 
 def _read(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import ROOT
+from loopback import Loopback, page
 
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 
@@ -24,12 +25,18 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(arguments, *, cwd, **streams):
+def run(arguments, *, cwd, environment=(), **streams):
     """Run one action in a process of its own, with *streams*; Python holds its output back."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    own = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", **dict(environment)}
     command = [sys.executable, "-m", "scrapy", "urlcanon", *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=environment, stderr=subprocess.PIPE, text=True, check=False, **streams
+        command,
+        cwd=cwd,
+        env=os.environ | own,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        **streams,
     )
 
 
@@ -47,6 +54,17 @@ def test_output_that_nobody_reads_to_its_end_is_no_error(folder, arguments):
     with _pipe_that_nobody_reads() as output:
         done = run(arguments, cwd=folder, stdout=output)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_file_is_written_though_nobody_reads_the_table(folder):
+    """What took an hour to fetch is not lost to "| head"."""
+    (folder / "a.toml").write_text('["a.example"]\ndrop_params = ["sid"]\n')
+    (folder / "urls.tsv").write_text("url\tstatus\nhttp://a.example/?sid=1\t200\n")
+    arguments = ["validate", "a.toml", "--observations", "urls.tsv", "-o", "stood.toml"]
+    with Loopback(lambda _: page("text")) as server, _pipe_that_nobody_reads() as output:
+        done = run(arguments, cwd=folder, environment=server.proxies, stdout=output)
+    assert done.returncode == 0
+    assert "sid" in (folder / "stood.toml").read_text()
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
