@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from audited_shop import SETTINGS, product
 from loopback import page
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -253,6 +254,30 @@ def test_fingerprints_of_any_scrapy_are_counted(tmp_path, caplog, stored):
     rules = JobRules(Settings({"JOBDIR": str(tmp_path)}), UnwrittenFiles(None))
     rules.guard(Canonicalizer().configuration, "warn")
     assert "its 1000 stored fingerprints are of other rules" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_next_run_compares_with_no_page_that_a_suspended_entry_merged(crawl):
+    """What came first under a fingerprint, before the entry fell, is a URL of another page."""
+    pages = {
+        "/": [f"/{name}?id={n}&sid=0" for n in range(4) for name in "abc"] + ["/more"],
+        "/more": [f"/{name}?sid=1" for name in "abc"],
+        "/later": [f"/{name}?sid={n}" for n in range(2, 5) for name in "abc"],
+    }
+
+    def respond(request):
+        linked = pages.get(request.target)
+        return links(*linked) if linked else product(request.target.partition("sid")[0])
+
+    settings = {**SETTINGS, **JOB, "URLCANON_AUDIT": 1}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["sid", "id"]}}
+    first = await crawl(respond, settings)
+    assert first.figures["audit/suspended/drop_params/id"] == 1
+    assert set(pages["/"][:-1] + pages["/more"]) <= set(first.pages)
+    second = await crawl(respond, settings, start=[f"{SITE}/later"])
+    assert "audit/false_merge" not in second.figures
+    assert second.figures["audited"] > 0
 
 
 @deferred_f_from_coro_f

@@ -265,16 +265,33 @@ class JobRecovery:
     def _settle(self) -> None:
         """Restore the outcomes of earlier runs, and which URL of each page came first."""
         depths: dict[bytes, int] = {}
+        # What an entry made one before it fell: the first URL is one of another page now.
+        merged: set[bytes] = set()
         for entry in self._journal:
             fingerprint, scheduled = entry.fingerprint, entry.request
+            is_first = fingerprint not in depths
             if entry.kind in _EVENTS:
                 page, event = entry.page or fingerprint, _EVENTS[entry.kind]
                 self._requests.restore(page, entry.callback, event, depths.get(fingerprint))
-            elif entry.kind is Kind.SCHEDULED and scheduled and fingerprint not in depths:
+            elif entry.kind is Kind.SCHEDULED and scheduled and (is_first or fingerprint in merged):
                 meta = scheduled.get("meta") or {}
                 if not scheduled.get("dont_filter") and FILTER_KEYS.isdisjoint(meta):
-                    self._fingerprints.restore(fingerprint, scheduled["url"], meta)
-                    depths[fingerprint] = meta.get("depth", 0)
+                    now = self._fingerprint_now(entry)
+                    if is_first or now == fingerprint:
+                        self._fingerprints.restore(now, scheduled["url"], meta)
+                    if now == fingerprint:
+                        merged.discard(fingerprint)
+                    else:
+                        merged.add(fingerprint)
+                    depths.setdefault(fingerprint, meta.get("depth", 0))
+
+    def _fingerprint_now(self, entry: Record) -> bytes:
+        """Return the fingerprint of the scheduled request, perhaps from before a rule fell."""
+        data = entry.request
+        if not data or not self._rules.suspended:
+            return entry.fingerprint
+        its = {name: data[name] for name in ("method", "headers", "body", "meta") if name in data}
+        return self._fingerprints.fingerprint(Request(data["url"], **its))
 
     def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""
