@@ -193,6 +193,7 @@ class Crawl:
                 self.requests,
                 stats,
                 self.unwritten,
+                first_urls=self.first_urls,
                 rules=self._job_rules,
                 merged=self.audit.merged if self.audit else tuple,
             )

@@ -280,6 +280,32 @@ async def test_next_run_compares_with_no_page_that_a_suspended_entry_merged(craw
     assert second.figures["audited"] > 0
 
 
+@pytest.mark.parametrize("is_made_anew", [False, True])
+@deferred_f_from_coro_f
+async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(crawl, is_made_anew):
+    """The kept page is not asked for by the URL that failed: nothing could be told of any other."""
+    pages = {
+        "/": [f"/{name}?sid={n}" for name in "abc" for n in range(2)],
+        "/later": [f"/{name}?sid={n}" for name in "abc" for n in range(2, 5)],
+    }
+
+    def respond(request):
+        if linked := pages.get(request.target):
+            return links(*linked)
+        return page("gone", status=404) if request.query == "sid=0" else product(request.path)
+
+    settings = {**OLD, **JOB, "URLCANON_AUDIT": 1, "CONCURRENT_REQUESTS": 1}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+    first = await crawl(respond, settings)
+    assert first.figures["rescued"] == 3
+    if is_made_anew:
+        # As after a kill.
+        write("job/requests.queue/active.json", "")
+    second = await crawl(respond, settings, start=[f"{SITE}/later"])
+    assert not [url for url in second.hits if url.endswith("sid=0")]
+    assert second.figures["audit/rule/drop_params:sid/site.example/same"] == 9
+
+
 @deferred_f_from_coro_f
 async def test_suspension_outlives_the_run(crawl):
     """What the audit turned off stays off when the job is resumed."""

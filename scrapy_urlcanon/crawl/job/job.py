@@ -20,7 +20,13 @@ from scrapy_urlcanon.crawl.job.replay import Replay
 from scrapy_urlcanon.crawl.job.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.job.written_requests import WrittenRequests, data_of, identity_of
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import is_retry, is_unfiltered
+from scrapy_urlcanon.crawl.own_requests import (
+    MARK_KEY,
+    RESCUE,
+    is_retry,
+    is_unfiltered,
+    mark_of,
+)
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.page_states import Event
 from scrapy_urlcanon.crawl.seen import (
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.job.stored_rules import JobRules
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
@@ -79,6 +86,7 @@ class JobRecovery:
         stats: CrawlStats,
         unwritten: UnwrittenFiles,
         *,
+        first_urls: FirstUrls,
         rules: JobRules,
         merged: Callable[[], Iterable[Request]],
     ) -> None:
@@ -87,6 +95,7 @@ class JobRecovery:
         self._requests = requests
         self._stats = stats
         self._unwritten = unwritten
+        self._first_urls = first_urls
         self._rules = rules
         self._merged = merged
         directory = Path(crawler.settings["JOBDIR"])
@@ -133,7 +142,7 @@ class JobRecovery:
         except OSError as error:
             self._note_unwritten(error)
         self._queue.guard(scheduler_of(self._crawler))
-        self._settle()
+        rescued = self._settle()
         if self.is_made_anew:
             self._replay = Replay(
                 self._journal, self._request_of, self._identity, self._crawler.spider
@@ -141,6 +150,9 @@ class JobRecovery:
             # All that was done is seen, before anything can be taken for a variant of it.
             for request in self._replay.recorded():
                 record_as_seen(self._crawler, request)
+        for page, url in rescued.items():
+            # The URL that came first failed.
+            self._first_urls.know(page, url)
 
     def engine_started(self) -> None:
         """Schedule what the last run left, before the first of the start requests.
@@ -262,21 +274,34 @@ class JobRecovery:
 
     # What is read.
 
-    def _settle(self) -> None:
-        """Restore the outcomes of earlier runs, and which URL of each page came first."""
+    def _settle(self) -> dict[bytes, str]:
+        """Restore the outcomes of earlier runs, and which URL of each page came first.
+
+        Return the pages that came by another URL than that, each with that other one.
+        """
         depths: dict[bytes, int] = {}
         # What an entry made one before it fell: the first URL is one of another page now.
         merged: set[bytes] = set()
+        rescues: dict[bytes, Request] = {}
+        rescued: dict[bytes, str] = {}
         for entry in self._journal:
             fingerprint, scheduled = entry.fingerprint, entry.request
             is_first = fingerprint not in depths
             if entry.kind in _EVENTS:
                 page, event = entry.page or fingerprint, _EVENTS[entry.kind]
                 self._requests.restore(page, entry.callback, event, depths.get(fingerprint))
+                rescue = rescues.get(fingerprint) if entry.kind is Kind.FETCHED else None
+                its_page = rescue and self._fingerprints.page(rescue)
+                if rescue and its_page:
+                    rescued[its_page] = rescue.url
             elif entry.kind is Kind.SCHEDULED and scheduled and (is_first or fingerprint in merged):
                 meta = scheduled.get("meta") or {}
                 if not scheduled.get("dont_filter") and FILTER_KEYS.isdisjoint(meta):
-                    now = self._fingerprint_now(entry)
+                    now = fingerprint
+                    if MARK_KEY in meta and mark_of(request := _as_written(scheduled), RESCUE):
+                        rescues[fingerprint] = request
+                    elif self._rules.suspended:
+                        now = self._fingerprints.fingerprint(_as_written(scheduled))
                     if is_first or now == fingerprint:
                         self._fingerprints.restore(now, scheduled["url"], meta)
                     if now == fingerprint:
@@ -284,14 +309,7 @@ class JobRecovery:
                     else:
                         merged.add(fingerprint)
                     depths.setdefault(fingerprint, meta.get("depth", 0))
-
-    def _fingerprint_now(self, entry: Record) -> bytes:
-        """Return the fingerprint of the scheduled request, perhaps from before a rule fell."""
-        data = entry.request
-        if not data or not self._rules.suspended:
-            return entry.fingerprint
-        its = {name: data[name] for name in ("method", "headers", "body", "meta") if name in data}
-        return self._fingerprints.fingerprint(Request(data["url"], **its))
+        return rescued
 
     def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""
@@ -344,3 +362,9 @@ class JobRecovery:
         self._replayed = request
         self._crawler.engine.crawl(request)
         self._replayed = None
+
+
+def _as_written(data: dict[str, Any]) -> Request:
+    """Return the request of *data*, as far as its fingerprint takes it into account."""
+    its = {name: data[name] for name in ("method", "headers", "body", "meta") if name in data}
+    return Request(data["url"], **its)
