@@ -14,8 +14,10 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.crawl.checks.case import rounds_of
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
+from scrapy_urlcanon.crawl.job.journal import FILE, FORMAT
 from scrapy_urlcanon.crawl.job.stored_rules import JobRules
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
@@ -304,6 +306,17 @@ async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(c
     second = await crawl(respond, settings, start=[f"{SITE}/later"])
     assert not [url for url in second.hits if url.endswith("sid=0")]
     assert second.figures["audit/rule/drop_params:sid/site.example/same"] == 9
+
+
+def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):
+    """Scrapy writes fingerprints down some hundred at a time: a killed run may have left none.
+
+    Its journal has what it audited, and nothing that has the same number is fetched again.
+    """
+    settings = Settings({"JOBDIR": str(tmp_path)})
+    assert next(rounds_of(settings)) == 0
+    (tmp_path / FILE).write_bytes(FORMAT)
+    assert next(rounds_of(settings)) > 0
 
 
 @deferred_f_from_coro_f

@@ -12,6 +12,7 @@ from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.job.job_files import has_begun
+from scrapy_urlcanon.crawl.job.journal import FILE
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
     MOST_FETCHES,
@@ -80,7 +81,9 @@ def rounds_of(settings: BaseSettings) -> Iterator[int]:
     run they begin with 0: a cache knows what another crawl had fetched for its audits.
     """
     directory = settings["JOBDIR"]
-    return count(time_ns() if directory and has_begun(Path(directory)) else 0)
+    # Of a run that was killed soon Scrapy has stored nothing, and the journal has all of it.
+    is_resumed = bool(directory) and (Path(directory, FILE).exists() or has_begun(Path(directory)))
+    return count(time_ns() if is_resumed else 0)
 
 
 @define(eq=False)
