@@ -126,7 +126,7 @@ class Observation(NamedTuple):
         # By position: by name it would take more than twice as long.
         return cls(
             url,
-            _number(field("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
+            status_of(field("status")),
             _digest(field("raw_sha1")),
             text_sha1,
             title,
@@ -137,6 +137,14 @@ class Observation(NamedTuple):
             url if canonical == url else _url(canonical),
             _url(field("redirect")),
         )
+
+
+def status_of(value: object) -> int:
+    """Return the HTTP status that a row has; 200 where it says nothing.
+
+    :raises BadObservationError: where that is none.
+    """
+    return _number(value, "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200)
 
 
 def is_page(status: int) -> bool:

@@ -136,6 +136,37 @@ def test_warc_is_read(tmp_path):
     assert len({o.main_sha1 for o in observations}) == 3
 
 
+@pytest.mark.parametrize("status", ["\u00b2", "9" * 30, "9" * 5000, "-5", "OK"])
+def test_warc_with_a_status_that_is_none_is_read_to_its_end(tmp_path, status):
+    """One server that answers nonsense takes from nobody what the others have sent."""
+    pytest.importorskip("warcio")
+    path = tmp_path / "o.warc"
+    for page, said in (("bad", status), ("good", "200")):
+        answer = f"HTTP/1.1 {said} OK\r\nContent-Type: text/html\r\n\r\n<p>hello".encode()
+        head = (
+            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{page}\r\n"
+            f"Content-Type: application/http\r\nContent-Length: {len(answer)}\r\n\r\n"
+        )
+        with path.open("ab") as file:
+            file.write(head.encode() + answer + b"\r\n\r\n")
+    observations, skipped = read_all(path)
+    assert [one.url for one in observations] == ["http://a.example/good"]
+    assert skipped == {"bad status": 1}
+
+
+def test_http_cache_with_a_status_that_is_none_is_read_to_its_end(tmp_path):
+    """A handler of a project's own may have stored any number."""
+    for page, status in (("bad", 10**30), ("good", 200)):
+        entry = tmp_path / "httpcache" / "spider" / page
+        entry.mkdir(parents=True)
+        (entry / "meta").write_text(repr({"url": f"http://a.example/{page}", "status": status}))
+        (entry / "response_headers").write_bytes(b"Content-Type: text/html\r\n")
+        (entry / "response_body").write_bytes(b"<p>hello")
+    observations, skipped = read_all(tmp_path / "httpcache")
+    assert [one.url for one in observations] == ["http://a.example/good"]
+    assert skipped == {"bad status": 1}
+
+
 def test_parquet_is_read(tmp_path):
     """Columns are told by name, null is unknown, and bad rows are counted."""
     pyarrow = pytest.importorskip("pyarrow")

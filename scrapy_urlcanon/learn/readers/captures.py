@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from scrapy_urlcanon.exceptions import InputError
+from scrapy_urlcanon.learn.observation import BadObservationError, status_of
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import MAX_BODY, Page
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 
 
 def through_store(
-    responses: Iterable[tuple[str, int, dict[str, str], bytes]], skipped: Counter[str]
+    responses: Iterable[tuple[str, int | str, dict[str, str], bytes]], skipped: Counter[str]
 ) -> Iterator[Observation]:
     """Yield the observations of responses: URL, status, headers by lower-case name, and body.
+
+    The status may be whatever a server has sent.
 
     Which lines are boilerplate is known only when all were seen; until then they are kept in a
     temporary store.
@@ -37,7 +40,12 @@ def through_store(
     with tempfile.TemporaryDirectory(prefix="urlcanon-") as directory:
         path = Path(directory, "observations.sqlite")
         with ObservationStore(path) as store:
-            for url, status, headers, whole in responses:
+            for url, sent, headers, whole in responses:
+                try:
+                    status = status_of(sent)
+                except BadObservationError as error:
+                    skipped[error.reason] += 1
+                    continue
                 body = whole[:MAX_BODY]
                 content_type = headers.get("content-type", "")
                 location = headers.get("location", "")
@@ -85,7 +93,7 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     except ImportError:
         raise InputError(f"{path}: reading WARC needs warcio: pip install warcio") from None
 
-    def responses() -> Iterator[tuple[str, int, dict[str, str], bytes]]:
+    def responses() -> Iterator[tuple[str, str, dict[str, str], bytes]]:
         try:
             with path.open("rb") as file:
                 for record in ArchiveIterator(file):
@@ -93,11 +101,11 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                         continue
                     url = record.rec_headers.get_header("WARC-Target-URI") or ""
                     status = record.http_headers.get_statuscode()
-                    if not url.startswith(("http://", "https://")) or not status.isdigit():
+                    if not url.startswith(("http://", "https://")) or not status:
                         skipped["not an http(s) response"] += 1
                         continue
                     headers = {name.lower(): value for name, value in record.http_headers.headers}
-                    yield url, int(status), headers, record.content_stream().read(MAX_BODY)
+                    yield url, status, headers, record.content_stream().read(MAX_BODY)
         except ArchiveLoadFailed as error:
             raise InputError(f"{path}: expected a WARC file: {error}") from None
         except EOFError:
