@@ -15,13 +15,16 @@ MAX_URL_LENGTH = 8192
 """Longer than what any browser or server takes; such a "URL" is garbage or an attack on the
 reader's memory."""
 
+STATUSES = range(100, 600)
+"""What a server may answer (RFC 9110, section 15); what it sends may be any number."""
+
 MAX_BYTES = 1 << 40
 """Bodies of a tebibyte are not pages."""
 
 _DIGEST = re.compile(r"[0-9A-Za-z:+/=_.-]{8,200}")
 _HASH64 = re.compile(r"[0-9a-fA-F]{1,16}")
 _HTTP_URL = re.compile(r"https?://[^/?#\s]+(?:[/?#][^\s\x00-\x1f]*)?", re.IGNORECASE)
-_LOWEST_STATUS, _HIGHEST_STATUS, _SUCCESS = 100, 599, 2
+_SUCCESS = 2
 _MAX_DIGITS = 19
 
 
@@ -144,7 +147,7 @@ def status_of(value: object) -> int:
 
     :raises BadObservationError: where that is none.
     """
-    return _number(value, "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200)
+    return _number(value, "status", STATUSES.start, STATUSES.stop - 1, 200)
 
 
 def is_page(status: int) -> bool:

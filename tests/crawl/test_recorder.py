@@ -103,6 +103,22 @@ async def test_time_at_which_a_page_was_made_is_no_content(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_status_that_is_none_takes_nothing_from_the_others(crawl):
+    """A server may send any number, and that of one answer is kept from no other."""
+    respond = site(
+        {
+            f"{SITE}/": links("/a", "/none", "/b"),
+            f"{SITE}/a": page("<p>A"),
+            f"{SITE}/none": page("<p>None", status=10**30),
+            f"{SITE}/b": page("<p>B"),
+        }
+    )
+    result = await crawl(respond, ON)
+    assert recorded().keys() == {"/", "/a", "/b"}
+    assert result.figures["recorded"] == 3
+
+
+@deferred_f_from_coro_f
 async def test_without_the_setting_nothing_is_recorded(crawl):
     """Off by default: no file, no figures."""
     result = await crawl(site({f"{SITE}/": page("<p>Home")}))

@@ -19,6 +19,7 @@ from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, Problem
 from scrapy_urlcanon.files import fill
+from scrapy_urlcanon.learn.observation import STATUSES
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.verdict import Verdict
 
@@ -95,6 +96,9 @@ class Recorder:
         if request.method != "GET" or not url.startswith(("http://", "https://")):
             return
         self._record_redirects(request)
+        if response.status not in STATUSES:
+            # Nobody could read it back, and the store has no room for any number.
+            return
         is_whole = not is_cut_short(response)
         self._store.add(
             page_of(response),
