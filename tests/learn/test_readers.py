@@ -136,22 +136,60 @@ def test_warc_is_read(tmp_path):
     assert len({o.main_sha1 for o in observations}) == 3
 
 
+def warc_record(page, body=b"<p>hello", *, status="200", headers="", target="WARC-Target-URI: "):
+    """Return the record of an answer, as it came over the wire."""
+    answer = f"HTTP/1.1 {status} OK\r\nContent-Type: text/html\r\n{headers}\r\n".encode() + body
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\n{target}http://a.example/{page}\r\n"
+        f"Content-Type: application/http\r\nContent-Length: {len(answer)}\r\n\r\n"
+    )
+    return head.encode() + answer + b"\r\n\r\n"
+
+
 @pytest.mark.parametrize("status", ["\u00b2", "9" * 30, "9" * 5000, "-5", "OK"])
 def test_warc_with_a_status_that_is_none_is_read_to_its_end(tmp_path, status):
     """One server that answers nonsense takes from nobody what the others have sent."""
     pytest.importorskip("warcio")
     path = tmp_path / "o.warc"
-    for page, said in (("bad", status), ("good", "200")):
-        answer = f"HTTP/1.1 {said} OK\r\nContent-Type: text/html\r\n\r\n<p>hello".encode()
-        head = (
-            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{page}\r\n"
-            f"Content-Type: application/http\r\nContent-Length: {len(answer)}\r\n\r\n"
-        )
-        with path.open("ab") as file:
-            file.write(head.encode() + answer + b"\r\n\r\n")
+    path.write_bytes(warc_record("bad", status=status) + warc_record("good"))
     observations, skipped = read_all(path)
     assert [one.url for one in observations] == ["http://a.example/good"]
     assert skipped == {"bad status": 1}
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_warc_is_read_whatever_the_content_coding(tmp_path, is_chunked):
+    """A page that was sent as it is and with any content coding is one page."""
+    pytest.importorskip("warcio")
+    html = b"<title>Hello</title><p>hello world"
+    bodies = {
+        "identity": html,
+        "gzip": gzip.compress(html),
+        "deflate": zlib.compress(html),
+        "br": pytest.importorskip("brotli").compress(html),
+        "zstd": pytest.importorskip("backports.zstd").compress(html),
+    }
+    path = tmp_path / "o.warc"
+    with path.open("wb") as file:
+        for coding, sent in bodies.items():
+            headers, body = f"Content-Encoding: {coding}\r\n", sent
+            if is_chunked:
+                headers += "Transfer-Encoding: Chunked\r\n"
+                body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(sent), sent)
+            file.write(warc_record(coding, body, headers=headers))
+    observations, skipped = read_all(path)
+    assert (len(observations), skipped) == (len(bodies), {})
+    assert len({(one.title, one.main_sha1) for one in observations}) == 1
+    assert observations[0].title
+
+
+def test_warc_without_a_url_is_one_error(tmp_path):
+    """It is said of which file, and not where the package that reads it has stumbled."""
+    pytest.importorskip("warcio")
+    path = tmp_path / "o.warc"
+    path.write_bytes(warc_record("a") + warc_record("b", target="X-Was: "))
+    with pytest.raises(InputError, match=r"o\.warc: cannot be read to its end"):
+        read_all(path)
 
 
 def test_http_cache_with_a_status_that_is_none_is_read_to_its_end(tmp_path):

@@ -6,12 +6,12 @@ They go through a store of their own, so that boilerplate is told from content.
 from __future__ import annotations
 
 import tempfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, status_of
+from scrapy_urlcanon.learn.readers.content_coding import decoded
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import MAX_BODY, Page
@@ -28,7 +28,7 @@ def through_store(
 ) -> Iterator[Observation]:
     """Yield the observations of responses: URL, status, headers by lower-case name, and body.
 
-    The status may be whatever a server has sent.
+    The status may be whatever a server has sent, and the body is as it came over the wire.
 
     Which lines are boilerplate is known only when all were seen; until then they are kept in a
     temporary store.
@@ -46,11 +46,15 @@ def through_store(
                 except BadObservationError as error:
                     skipped[error.reason] += 1
                     continue
-                body = whole[:MAX_BODY]
                 content_type = headers.get("content-type", "")
                 location = headers.get("location", "")
                 if 300 <= status < 400 and location:  # noqa: PLR2004
                     store.add_redirect(url, status, location)
+                    continue
+                try:
+                    body = decoded(whole, headers.get("content-encoding", ""), MAX_BODY)[:MAX_BODY]
+                except ImportError as error:
+                    skipped[f"compressed, without the package {error.name} to read it"] += 1
                     continue
                 kind = _kind_of(content_type, body)
                 page = Page(
@@ -87,6 +91,9 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
         from warcio.archiveiterator import (  # type: ignore[import-untyped]  # noqa: PLC0415
             ArchiveIterator,
         )
+        from warcio.bufferedreaders import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            ChunkedDataReader,
+        )
         from warcio.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
             ArchiveLoadFailed,
         )
@@ -105,12 +112,16 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                         skipped["not an http(s) response"] += 1
                         continue
                     headers = {name.lower(): value for name, value in record.http_headers.headers}
-                    yield url, status, headers, record.content_stream().read(MAX_BODY)
+                    body = record.raw_stream
+                    if headers.get("transfer-encoding", "").lower() == "chunked":
+                        body = ChunkedDataReader(body)
+                    yield url, status, headers, body.read(MAX_BODY)
         except ArchiveLoadFailed as error:
             raise InputError(f"{path}: expected a WARC file: {error}") from None
         except EOFError:
             skipped["file cut short"] += 1
-        except (OSError, zlib.error) as error:
+        except Exception as error:
+            # Of a record without what is due warcio raises whatever it stumbles over.
             raise InputError(f"{path}: cannot be read to its end: {error}") from error
 
     yield from through_store(responses(), skipped)

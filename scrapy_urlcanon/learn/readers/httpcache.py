@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.captures import through_store
-from scrapy_urlcanon.learn.readers.content_coding import GZIP, decoded, ungzipped
+from scrapy_urlcanon.learn.readers.content_coding import GZIP, ungzipped
 from scrapy_urlcanon.pages.page import MAX_BODY
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                 # A body may begin like a packed file because it came so.
                 if written.startswith(GZIP):
                     body = _unpacked(body)
-                # The cache stores what came over the wire.
-                body = decoded(body, headers.get("content-encoding", ""), MAX_BODY)
-            except ImportError as error:
-                skipped[f"compressed, without the package {error.name} to read it"] += 1
-                continue
             except (
                 OSError,
                 EOFError,
