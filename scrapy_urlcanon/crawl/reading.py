@@ -33,7 +33,7 @@ def page_of(response: Response) -> Page:
         page = _pages[response] = Page(
             response.url,
             response.body,
-            response.text if isinstance(response, TextResponse) else None,
+            _text_of(response),
             kind="html"
             if isinstance(response, HtmlResponse)
             else "xml"
@@ -44,6 +44,16 @@ def page_of(response: Response) -> Page:
             tree=partial(_tree, ref(response)) if isinstance(response, HtmlResponse) else None,
         )
     return page
+
+
+def _text_of(response: Response) -> str | None:
+    """Return the text of *response*; None where it has none."""
+    try:
+        return response.text if isinstance(response, TextResponse) else None
+    except (LookupError, UnicodeError):
+        # Servers name what they like, such as ``charset=undefined``, and some of Python's codecs
+        # make no text of bytes.
+        return None
 
 
 def read_ahead(response: Response) -> None:
@@ -65,7 +75,7 @@ def tree_of(response: Response) -> etree._Element | None:
         return None
     try:
         return response.selector.root
-    except (etree.LxmlError, ValueError):
+    except (etree.LxmlError, LookupError, ValueError):
         return None
 
 

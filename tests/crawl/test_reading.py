@@ -5,10 +5,10 @@ import threading
 from weakref import ref
 
 import pytest
-from loopback import page
+from loopback import Response, page
 from scrapy.http import HtmlResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl import reading
 from scrapy_urlcanon.crawl.reading import page_of
@@ -45,6 +45,43 @@ def test_end_of_a_very_large_page_is_not_read():
     """Of 10 MB what stands behind the first 4 MiB is not looked at."""
     one, other = (page_of(response("<p>a</p>" * (MAX_BODY // 8) + rest)) for rest in ("b", "c"))
     assert one.digest == other.digest
+
+
+class UrlSpider(FollowSpider):
+    """Reads nothing of a page, as one that stores bodies."""
+
+    def parse(self, response):
+        yield {"url": response.url}
+
+
+@deferred_f_from_coro_f
+async def test_page_comes_to_the_spider_whatever_charset_it_names(crawl):
+    """A server says ``charset=undefined``, to Python a codec that makes no text of any bytes."""
+    answers = [
+        Response(headers=(("Content-Type", kind),), body=body)
+        for kind, body in (
+            ("application/json; charset=undefined", b'{"a": "b"}'),
+            ("text/plain; charset=hex", b"hello"),
+            ("text/xml; charset=idna", b"<a>hello</a>"),
+            ("text/html; charset=unicode_escape", rb"<title>A \ud800</title><p>hello"),
+        )
+    ]
+    urls = [f"{SITE}/{number}" for number in range(len(answers))]
+    # Each page with a variant, which the audit compares.
+    variants = [f"{url}?sid=1" for url in urls]
+    respond = site(
+        {**dict(zip(urls, answers, strict=True)), **dict(zip(variants, answers, strict=True))}
+    )
+    settings = {
+        "URLCANON_RECORD": "observations.sqlite",
+        "URLCANON_ORDER": "novelty",
+        "URLCANON_DECLARED_CANONICAL": True,
+        "URLCANON_AUDIT": 1.0,
+        "URLCANON_RULES": {"*": {"drop_params": ["sid"]}},
+    }
+    start = [*urls, *variants]
+    result = await crawl(respond, settings, start=start, spider=UrlSpider)
+    assert {item["url"] for item in result.items} == set(urls)
 
 
 @deferred_f_from_coro_f

@@ -136,9 +136,17 @@ def test_warc_is_read(tmp_path):
     assert len({o.main_sha1 for o in observations}) == 3
 
 
-def warc_record(page, body=b"<p>hello", *, status="200", headers="", target="WARC-Target-URI: "):
+def warc_record(
+    page,
+    body=b"<p>hello",
+    *,
+    status="200",
+    kind="text/html",
+    headers="",
+    target="WARC-Target-URI: ",
+):
     """Return the record of an answer, as it came over the wire."""
-    answer = f"HTTP/1.1 {status} OK\r\nContent-Type: text/html\r\n{headers}\r\n".encode() + body
+    answer = f"HTTP/1.1 {status} OK\r\nContent-Type: {kind}\r\n{headers}\r\n".encode() + body
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\n{target}http://a.example/{page}\r\n"
         f"Content-Type: application/http\r\nContent-Length: {len(answer)}\r\n\r\n"
@@ -181,6 +189,16 @@ def test_warc_is_read_whatever_the_content_coding(tmp_path, is_chunked):
     assert (len(observations), skipped) == (len(bodies), {})
     assert len({(one.title, one.main_sha1) for one in observations}) == 1
     assert observations[0].title
+
+
+@pytest.mark.parametrize("charset", ["undefined", "hex", "idna"])
+def test_warc_is_read_whatever_charset_a_page_names(tmp_path, charset):
+    """To Python these are codecs, which make no text of bytes: such a page is its bytes."""
+    pytest.importorskip("warcio")
+    path = tmp_path / "o.warc"
+    path.write_bytes(warc_record("a", kind=f"text/html; charset={charset}") + warc_record("b"))
+    observations, skipped = read_all(path)
+    assert (len(observations), skipped) == (2, {})
 
 
 def test_warc_without_a_url_is_one_error(tmp_path):

@@ -11,7 +11,7 @@ from lxml.etree import XPath  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, XmlResponse
 from scrapy.utils.gz import gzip_magic_number
 
-from scrapy_urlcanon.crawl.reading import links_of
+from scrapy_urlcanon.crawl.reading import links_of, tree_of
 
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]
@@ -83,9 +83,8 @@ def trust(response: Response) -> float:
 
     Or where it declares another URL than its own.
     """
-    if not isinstance(response, HtmlResponse):
-        return 1.0
-    for said in _IN_HEAD(response.selector.root):
+    document = tree_of(response)
+    for said in () if document is None else _IN_HEAD(document):
         if "noindex" in said.lower():
             return _LESS
         if "/" in said and _path(said) != _path(response.url):

@@ -35,8 +35,6 @@ def through_store(
 
     :raises InputError: where there is no room for that.
     """
-    from w3lib.encoding import html_to_unicode  # noqa: PLC0415 - not needed by any other reader
-
     with tempfile.TemporaryDirectory(prefix="urlcanon-") as directory:
         path = Path(directory, "observations.sqlite")
         with ObservationStore(path) as store:
@@ -60,7 +58,7 @@ def through_store(
                 page = Page(
                     url,
                     body,
-                    html_to_unicode(content_type, body)[1] if kind else None,
+                    _text_of(content_type, body) if kind else None,
                     kind=kind or "plain",
                     link_header=headers.get("link", ""),
                     date=headers.get("date", ""),
@@ -69,6 +67,16 @@ def through_store(
         if store.refused:
             raise InputError(f"{directory}: no room for {store.refused} of the responses")
         yield from read_store(path, skipped)
+
+
+def _text_of(content_type: str, body: bytes) -> str | None:
+    """Return a response as text; None where what it names makes none of bytes."""
+    from w3lib.encoding import html_to_unicode  # noqa: PLC0415 - not needed by any other reader
+
+    try:
+        return html_to_unicode(content_type, body)[1]
+    except (LookupError, UnicodeError):
+        return None
 
 
 def _kind_of(content_type: str, body: bytes) -> Literal["html", "xml", "plain"] | None:
