@@ -350,7 +350,7 @@ class Crawl:
         self._hear_of_drops()
         if self.fingerprinter and self.dropped:
             self.first_urls.watch(self._crawler, self.fingerprinter, self.dropped.disown)
-            keep_apart(self._crawler, self._fallback, self.fingerprinter, self.rule_changes)
+            keep_apart(self._crawler, self._fallback, self.fingerprinter)
         if self._shared:
             audit = self.audit
             suspend = audit.suspension.suspended_elsewhere if audit else self.rule_changes.suspend

@@ -6,7 +6,7 @@ import pytest
 from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, site
+from sites import SITE, links, site
 
 SETTINGS = {
     "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
@@ -75,3 +75,48 @@ async def test_page_that_cannot_be_unpacked_is_cached_for_its_own_url_only(crawl
     for _ in ("cold", "warm"):
         result = await crawl(site(pages), SETTINGS, start=start())
         assert "/a?sid=2" in result.pages
+
+
+@deferred_f_from_coro_f
+async def test_what_another_page_was_stored_as_is_fetched_once_its_rule_was_taken_back(crawl):
+    """The URL that a wrong rule made of others gets the page of none of these from the cache."""
+    pages = {
+        "/": links("/a?sid=1", "/a", "/a?sid=2"),
+        "/a?sid=1": page("a of 1"),
+        "/a?sid=2": page("a of 2"),
+        "/a": page("a of all"),
+    }
+    await crawl(site(pages), SETTINGS)
+    for hits in (["/a", "/a?sid=1", "/a?sid=2"], []):
+        result = await crawl(site(pages), {**SETTINGS, "URLCANON_RULES": {}})
+        assert sorted(result.hits) == hits
+        assert result.pages == sorted(pages)
+
+
+class Led:
+    """Says that a page has another URL, as a browser does that a script led there."""
+
+    def process_response(self, request, response):
+        return response.replace(url=f"{SITE}/led") if "/a?" in request.url else response
+
+
+@pytest.mark.parametrize("meta", [{}, {"urlcanon": False}])
+@deferred_f_from_coro_f
+async def test_page_that_a_browser_was_led_to_is_cached(crawl, meta):
+    """Its URL is not why it is stored where it is."""
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {Led: 950}}
+    for hits in (["/a?sid=1"], []):
+        request = Request(f"{SITE}/a?sid=1", meta=meta)
+        result = await crawl(site({"/a?sid=1": page("a")}), settings, start=[request])
+        assert result.hits == hits
+        assert result.pages == ["/led"]
+
+
+@deferred_f_from_coro_f
+async def test_page_with_a_fragment_is_cached(crawl):
+    """Scrapy says of what it got the URL without it, which may be another page's."""
+    settings = {**SETTINGS, "URLCANON_RULES": {"site.example": {"fragment": "keep"}}}
+    for hits in (["/a"], []):
+        result = await crawl(site({"/a": page("a")}), settings, start=[f"{SITE}/a#one"])
+        assert result.hits == hits
+        assert [item["text"] for item in result.items] == ["a"]

@@ -8,7 +8,6 @@ from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, RELEASED, is_retry, marked
@@ -28,18 +27,13 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 
 
-def keep_failures_apart(
-    crawler: Crawler, fingerprints: PageFingerprints, rule_changes: RuleChanges
-) -> None:
+def keep_failures_apart(crawler: Crawler, fingerprints: PageFingerprints) -> None:
     """Have the HTTP cache of *crawler*, if it has one, store failures for their own URLs."""
     for middleware in crawler.engine.downloader.middleware.middlewares:
         if isinstance(middleware, HttpCacheMiddleware):
-            middleware.storage = _FailuresApart(
-                middleware.storage, crawler, fingerprints, rule_changes
-            )
+            middleware.storage = _FailuresApart(middleware.storage, crawler, fingerprints)
 
 
 class _FailuresApart:
@@ -55,20 +49,14 @@ class _FailuresApart:
     Where a redirect leads, nobody asks whether it is still what is stored of the URL that was
     redirected: a URL of the same page would say so, and send nothing.
 
-    Where an entry that was wrong is suspended, the URL that it made of others has a place of its
-    own: that under which it would be stored has the page of one of these, in the next crawl too.
+    Where an entry that was wrong is suspended, or a rule was taken back since, the URL that it made
+    of others has a place of its own: that under which it would be stored has the page of one of
+    these, in the next crawl too. So has what a browser was led to from there, which looks alike.
     """
 
-    def __init__(
-        self,
-        storage: Any,
-        crawler: Crawler,
-        fingerprints: PageFingerprints,
-        rule_changes: RuleChanges,
-    ) -> None:
+    def __init__(self, storage: Any, crawler: Crawler, fingerprints: PageFingerprints) -> None:
         self._storage = storage
         self._fingerprints = fingerprints
-        self._rule_changes = rule_changes
         # What the cache has is as the site sent it.
         self._compression = HttpCompressionMiddleware(crawler=crawler)
         self._compression.stats = None
@@ -105,6 +93,8 @@ class _FailuresApart:
             response = self._storage.retrieve_response(spider, request)
             if response is not None and self._is_of_another(request, response):
                 self._taken[self._fingerprinter.fingerprint(request)] = True
+                response = None
+            if response is None:
                 response = self._storage.retrieve_response(spider, marked(request, RELEASED))
             if response is None:
                 return None
@@ -125,7 +115,8 @@ class _FailuresApart:
         if self._is_whole_page(request, response):
             self._note(request)
             is_taken = self._fingerprinter.fingerprint(request) in self._taken
-            key = marked(request, RELEASED) if is_taken else request
+            has_own = is_taken or self._is_of_another(request, response)
+            key = marked(request, RELEASED) if has_own else request
         else:
             key = marked(request, OWN_URL)
         self._storage.store_response(spider, key, response)
@@ -138,10 +129,11 @@ class _FailuresApart:
                 del request.headers[name]
 
     def _is_of_another(self, request: Request, response: Response) -> bool:
-        """Tell whether *response* is of another page than *request*, as which it was stored."""
-        domain, page = domain_of(request.url), self._fingerprints.page
-        has_changed = any(domain == each for _, each in self._rule_changes.suspended)
-        return has_changed and page(request, response.url) != page(request)
+        """Tell whether *response* is by its URL of another page than *request*."""
+        if response.url == request.url:
+            return False
+        page = self._fingerprints.page
+        return page(request, response.url) not in {None, page(request)}
 
     def _note(self, request: Request) -> None:
         self._on_its_way[self._fingerprinter.fingerprint(request)] = request.url

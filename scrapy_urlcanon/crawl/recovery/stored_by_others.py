@@ -11,14 +11,10 @@ if TYPE_CHECKING:
     from scrapy.utils.request import RequestFingerprinterProtocol
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 
 
 def keep_apart(
-    crawler: Crawler,
-    fallback: RequestFingerprinterProtocol,
-    fingerprints: PageFingerprints,
-    rule_changes: RuleChanges,
+    crawler: Crawler, fallback: RequestFingerprinterProtocol, fingerprints: PageFingerprints
 ) -> None:
     """Keep failures, and the files of media pipelines, apart by their URLs.
 
@@ -32,7 +28,7 @@ def keep_apart(
             keep_failures_apart,
         )
 
-        keep_failures_apart(crawler, fingerprints, rule_changes)
+        keep_failures_apart(crawler, fingerprints)
     if crawler.settings.getwithbase("ITEM_PIPELINES"):
         from scrapy.pipelines.media import MediaPipeline  # noqa: PLC0415
 
