@@ -86,6 +86,7 @@ def learn(
     :param jobs: how many processes learn at once, if there is enough for several. The other
         parameters must then be picklable, and a script that calls this must be importable
         (``if __name__ == "__main__":``).
+    :raises ConfigurationError: if *preset* or *rules* are not valid.
     :raises SpillError: if there is no room on disk.
     :raises ProcessError: if one of the processes was killed.
 
@@ -101,6 +102,8 @@ def learn(
     >>> learn(pages, in_force=[RuleInForce("shop.example", "drop_params", ["sid"])]).as_rules()
     {'shop.example': {'drop_params': ['sid']}}
     """
+    # Else each domain would fail on them.
+    beside(rules, (), preset or DEFAULT_PRESET)
     standing: dict[str, list[RuleInForce]] = {}
     for rule in in_force:
         if domains is None or rule.domain in domains:

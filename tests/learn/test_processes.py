@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_urlcanon.exceptions import InputError, ProcessError
+from scrapy_urlcanon.exceptions import ConfigurationError, InputError, ProcessError
 from scrapy_urlcanon.learn import Observation, RuleInForce, learn, learning, partitions
 from scrapy_urlcanon.learn.processes import in_processes
 from scrapy_urlcanon.learn.readers.store import Stores, read_store
@@ -221,3 +221,17 @@ def start_and_tell():
     for pid in in_processes(work, [0, 600], 1):
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": "save"}, "preset: expected 'scrapy' or 'safe' or 'aggressive', got 'save'"),
+        ({"rules": {"*": {"drop_parms": ["sid"]}}}, "did you mean 'drop_params'"),
+        ({"rules": {"*.example": {"drop_params": ["sid"]}}}, "got '\\*.example'"),
+    ],
+)
+def test_what_is_not_valid_for_any_domain_is_an_error(options, message):
+    """It is none of each domain, of which nothing would be learned without a word."""
+    with pytest.raises(ConfigurationError, match=message):
+        learn(observations(), **options)
