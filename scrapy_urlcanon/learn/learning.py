@@ -27,6 +27,7 @@ from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
+from scrapy_urlcanon.learn.results.in_force import rules_in_force
 from scrapy_urlcanon.learn.results.rule import Failure, Learned, beside
 from scrapy_urlcanon.learn.results.union import unite
 from scrapy_urlcanon.learn.scope import domain_of_pattern
@@ -289,7 +290,7 @@ def learn_site(
     ]
     said = {rule.key for rule in new}
     unsure = [rule for rule in unsure if rule.key not in said]
-    united = unite(new, unsure, in_force, thresholds)
+    united = unite(new, unsure, in_force, thresholds, rules_in_force(rules or {}))
     return Learned(
         rules=with_places(united.rules, site, rules, preset or DEFAULT_PRESET),
         unsure=united.unsure,

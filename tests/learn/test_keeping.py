@@ -220,6 +220,17 @@ def test_parameter_that_is_kept_by_hand_is_not_dropped(pattern, kept, stands):
         assert (dropped in found) is has_it
 
 
+@pytest.mark.parametrize("of_settings", [{"drop_params": ["!sid"]}, {"keep_params": ["s*"]}])
+@pytest.mark.parametrize("pattern", ["*", "a.example", "a.example/forum/"])
+def test_parameter_that_the_settings_keep_is_not_dropped(pattern, of_settings):
+    """They are stronger than the file, in which the rule would do nothing."""
+    learned = learn(pages(parameter="sid"), rules={pattern: of_settings})
+    is_kept = pattern != "a.example/forum/"
+    for rules, has_it in ((learned.rules, not is_kept), (learned.unsure, is_kept)):
+        found = [(rule.option, rule.setting) for rule in rules]
+        assert (("drop_params", ["sid"]) in found) is has_it
+
+
 def test_rules_of_all_domains_come_back():
     """Those of a domain that this crawl did not see, and those for every host."""
     in_force = [RuleInForce("*", "drop_params", ["ref"]), RuleInForce("b.example", "www", "strip")]

@@ -42,6 +42,7 @@ def unite(
     unsure: Sequence[LearnedRule],
     in_force: Iterable[RuleInForce],
     thresholds: Thresholds,
+    of_settings: Iterable[RuleInForce] = (),
 ) -> United:
     """Return what was learned about a domain together with the rules that were in force there.
 
@@ -50,6 +51,8 @@ def unite(
     unless it was learned again. The others stay, but for those that a wider one covers. What is
     new and says otherwise of the same thing does not get in: of two ways to write one merge the
     one that the last crawl was made under is as good.
+
+    :param of_settings: rules that stand beside these and are stronger.
     """
     in_force = tuple(in_force)
     known = {rule.key: rule for rule in in_force if not rule.refuted}
@@ -61,7 +64,8 @@ def unite(
             del standing[key]
         standing.setdefault(line.key, line)
     new = {key: rule for key, rule in again.items() if key not in known}
-    doubtful = list(_doubtful(new.values(), refuted, standing))
+    stronger = [_kept(rule, "kept", None, thresholds) for rule in of_settings]
+    doubtful = list(_doubtful(new.values(), refuted, standing.values(), stronger))
     new = {
         key: rule
         for key, rule in new.items()
@@ -103,20 +107,26 @@ def _standing(
 
 
 def _doubtful(
-    new: Iterable[LearnedRule], refuted: Iterable[RuleInForce], standing: Mapping[Key, LearnedRule]
+    new: Iterable[LearnedRule],
+    refuted: Iterable[RuleInForce],
+    standing: Collection[LearnedRule],
+    stronger: Collection[LearnedRule],
 ) -> Iterator[LearnedRule]:
     """Yield the *new* rules that would do again what audits *refuted* or what *standing* refuse.
 
-    Nothing is what those would do that drop a parameter which one of *standing* keeps.
+    Nothing is what those would do that drop a parameter which one of *standing* keeps, or which
+    *stronger* ones keep or refuse wherever the rule holds.
     """
     wrong = list(map(_refuted, refuted))
-    refused = list(_refused(standing.values()))
+    refused = list(_refused(standing))
+    idle = list(_refused(stronger))
     for rule in new:
         if (
             any(_covers(rule, old) for old in wrong)
             or any(_is_one_of(rule, old) for old in (*wrong, *refused))
             or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
-            or any(_keeps(old, rule) for old in standing.values())
+            or any(_keeps(old, rule) for old in (*standing, *stronger))
+            or any(_covers(old, rule) for old in idle)
         ):
             yield rule
 
