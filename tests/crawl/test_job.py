@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from audited_shop import SETTINGS, product
+from audited_shop import SETTINGS, WRONG, product
 from loopback import page
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -79,6 +79,16 @@ async def test_warn(crawl, caplog):
     caplog.clear()
     await crawl(site(PAGES), {**NEW, **JOB})
     assert messages(caplog) == []
+
+
+@deferred_f_from_coro_f
+async def test_what_other_rules_had_rewritten_is_fetched(crawl):
+    """The journal has the canonical URL alone in the place of those that were linked."""
+    rewriting = {**JOB, "URLCANON_REWRITE": True}
+    first = await crawl(site({**PAGES, "/a": page("a")}), {**OLD, **rewriting})
+    assert first.hits == ["/", "/a"]
+    second = await crawl(site(PAGES), {**NEW, **rewriting}, start=())
+    assert sorted(second.hits) == ["/a?sid=1", "/a?sid=2"]
 
 
 @deferred_f_from_coro_f
@@ -306,6 +316,24 @@ async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(c
     second = await crawl(respond, settings, start=[f"{SITE}/later"])
     assert not [url for url in second.hits if url.endswith("sid=0")]
     assert second.figures["audit/rule/drop_params:sid/site.example/same"] == 9
+
+
+@pytest.mark.parametrize("is_rewritten", [False, True])
+@deferred_f_from_coro_f
+async def test_run_after_a_kill_audits_what_was_merged_before(crawl, is_rewritten):
+    """What the killed run had not audited may be the only sign that an entry is wrong."""
+    urls = [f"/p?id={n}" for n in range(8)]
+
+    def respond(request):
+        return links(*urls) if request.path == "/" else product(request.query)
+
+    settings = {**SETTINGS, **JOB, **WRONG, "URLCANON_REWRITE": is_rewritten}
+    await crawl(respond, {**settings, "URLCANON_AUDIT": 0})
+    # As after a kill.
+    write("job/requests.queue/active.json", "")
+    second = await crawl(respond, {**settings, "URLCANON_AUDIT": 1}, start=())
+    assert set(urls[1:]) <= set(second.pages)
+    assert (urls[0] in second.pages) is is_rewritten
 
 
 def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):

@@ -23,9 +23,11 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     MARK_KEY,
     RESCUE,
+    SKIPPED,
     is_retry,
     is_unfiltered,
     mark_of,
+    original_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.page_states import Event
@@ -317,10 +319,12 @@ class JobRecovery:
         for request in replay.undone():
             again.add(self._fingerprints.fingerprint(request))
             self._schedule_again(request)
-        # The last run may have been killed after the canonical URL failed, and before the one
-        # that was linked took its place.
+            self._schedule_linked(request)
         for request in replay.rewritten:
+            # The last run may have been killed after the canonical URL failed, and before the one
+            # that was linked took its place.
             self._requests.offer_original(request)
+            self._schedule_linked(request)
         self._stats.set(Stat.JOB_RECOVERED, len(again))
         logger.warning(
             "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
@@ -356,6 +360,17 @@ class JobRecovery:
                 self._schedule_again(request)
             elif not (self.parts and self.parts.restore(request)):
                 self._requests.offer(request)
+
+    def _schedule_linked(self, request: Request) -> None:
+        """Schedule what *request* was rewritten from, if it was.
+
+        Where it is a URL of the same page yet it is dropped, and the audit hears of it. Under the
+        rules of now it may be that of another one.
+        """
+        original = original_of(request)
+        is_of_place = mark_of(original, SKIPPED) is not None
+        if original is not request and not is_of_place and not is_unfiltered(request):
+            self._schedule_again(original)
 
     def _schedule_again(self, request: Request) -> None:
         """Schedule *request*, of which the journal has a record."""
