@@ -17,12 +17,11 @@ from scrapy_urlcanon.crawl.job.job_queue import JobQueue
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind, Record
 from scrapy_urlcanon.crawl.job.last_run import LastRun
 from scrapy_urlcanon.crawl.job.replay import Replay
+from scrapy_urlcanon.crawl.job.restored_pages import RestoredPages
 from scrapy_urlcanon.crawl.job.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.job.written_requests import WrittenRequests, data_of, identity_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
-    MARK_KEY,
-    RESCUE,
     SKIPPED,
     is_retry,
     is_unfiltered,
@@ -30,9 +29,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     original_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.page_states import Event
 from scrapy_urlcanon.crawl.seen import (
-    FILTER_KEYS,
     record_as_seen,
     scheduler_of,
     told_of_repeated,
@@ -56,9 +53,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
-
-_EVENTS = {Kind.FETCHED: Event.GOT, Kind.LED: Event.LED, Kind.FAILED: Event.ENDED}
-"""What each outcome in the journal was to the life of its page."""
 
 
 class JobRecovery:
@@ -144,7 +138,11 @@ class JobRecovery:
         except OSError as error:
             self._note_unwritten(error)
         self._queue.guard(scheduler_of(self._crawler))
-        rescued = self._settle()
+        pages = RestoredPages(
+            self._fingerprints, self._requests, has_suspended=bool(self._rules.suspended)
+        )
+        for record in self._journal:
+            pages.take(record)
         if self.is_made_anew:
             self._replay = Replay(
                 self._journal, self._request_of, self._identity, self._crawler.spider
@@ -152,7 +150,7 @@ class JobRecovery:
             # All that was done is seen, before anything can be taken for a variant of it.
             for request in self._replay.recorded():
                 record_as_seen(self._crawler, request)
-        for page, url in rescued.items():
+        for page, url in pages.rescued.items():
             # The URL that came first failed.
             self._first_urls.know(page, url)
 
@@ -276,43 +274,6 @@ class JobRecovery:
 
     # What is read.
 
-    def _settle(self) -> dict[bytes, str]:
-        """Restore the outcomes of earlier runs, and which URL of each page came first.
-
-        Return the pages that came by another URL than that, each with that other one.
-        """
-        depths: dict[bytes, int] = {}
-        # What an entry made one before it fell: the first URL is one of another page now.
-        merged: set[bytes] = set()
-        rescues: dict[bytes, Request] = {}
-        rescued: dict[bytes, str] = {}
-        for entry in self._journal:
-            fingerprint, scheduled = entry.fingerprint, entry.request
-            is_first = fingerprint not in depths
-            if entry.kind in _EVENTS:
-                page, event = entry.page or fingerprint, _EVENTS[entry.kind]
-                self._requests.restore(page, entry.callback, event, depths.get(fingerprint))
-                rescue = rescues.get(fingerprint) if entry.kind is Kind.FETCHED else None
-                its_page = rescue and self._fingerprints.page(rescue)
-                if rescue and its_page:
-                    rescued[its_page] = rescue.url
-            elif entry.kind is Kind.SCHEDULED and scheduled and (is_first or fingerprint in merged):
-                meta = scheduled.get("meta") or {}
-                if not scheduled.get("dont_filter") and FILTER_KEYS.isdisjoint(meta):
-                    now = fingerprint
-                    if MARK_KEY in meta and mark_of(request := _as_written(scheduled), RESCUE):
-                        rescues[fingerprint] = request
-                    elif self._rules.suspended:
-                        now = self._fingerprints.fingerprint(_as_written(scheduled))
-                    if is_first or now == fingerprint:
-                        self._fingerprints.restore(now, scheduled["url"], meta)
-                    if now == fingerprint:
-                        merged.discard(fingerprint)
-                    else:
-                        merged.add(fingerprint)
-                    depths.setdefault(fingerprint, meta.get("depth", 0))
-        return rescued
-
     def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""
         again = set()
@@ -377,9 +338,3 @@ class JobRecovery:
         self._replayed = request
         self._crawler.engine.crawl(request)
         self._replayed = None
-
-
-def _as_written(data: dict[str, Any]) -> Request:
-    """Return the request of *data*, as far as its fingerprint takes it into account."""
-    its = {name: data[name] for name in ("method", "headers", "body", "meta") if name in data}
-    return Request(data["url"], **its)
