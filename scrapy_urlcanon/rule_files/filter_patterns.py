@@ -78,22 +78,19 @@ def _host_and_rest(text: str) -> tuple[str | None, str]:
 
 
 def _paths_inside(rest: str) -> list[str]:
-    if not rest.rstrip("*").removesuffix("^") or rest == "/":
+    bare = rest.rstrip("*")
+    text = bare.removesuffix("^")
+    if not text:
         return [""]
-    ends, text = rest.endswith("^"), rest.rstrip("*").removesuffix("^")
-    if rest.startswith("^") and rest.removeprefix("^").strip("*"):
+    if rest.startswith("^"):
         raise CannotExpressError("what follows the host is no plain path")
     if not _PATH.fullmatch(text):
         raise CannotExpressError("its path depends on the query, or is no plain one")
-    if text == "/":
-        return [""]
-    if not ends:
-        return [f"{text}*"]
-    return (
-        [text, f"{text}/*"]
-        if "*" in text
-        else [text.rstrip("/") if text[-1] != "/" else f"{text}*"]
-    )
+    if bare == text:
+        return [f"{text}*" if text != "/" else ""]
+    if text.endswith("/"):
+        raise CannotExpressError("our patterns match a directory with all that is below it")
+    return [text, f"{text}/*"] if "*" in text else [text]
 
 
 def scopes_around(pattern: str) -> list[Pattern] | None:

@@ -28,6 +28,8 @@ def _read(*lines):
         ("||a.$removeparam=x", {"a.*": {"drop_params": ["x"]}}),
         ("||a.example/*/b$removeparam=x", {"a.example/*/b*": {"drop_params": ["x"]}}),
         ("||a.example/x^$removeparam=x", {"a.example/x": {"drop_params": ["x"]}}),
+        ("||a.example/x^*$removeparam=x", {"a.example/x": {"drop_params": ["x"]}}),
+        ("||a.example/*$removeparam=x", {"a.example": {"drop_params": ["x"]}}),
         ("||a.example/x$removeparam=x", {"a.example/x*": {"drop_params": ["x"]}}),
         ("/$removeparam=x", {"*": {"drop_params": ["x"]}}),
         ("||a.example^$removeparam=x,~xhr,~image", {"a.example": {"drop_params": ["x"]}}),
@@ -57,6 +59,10 @@ def test_a_rule_that_names_parameters_is_read(line, rules):
         ("a.example^$removeparam=x", "plain host"),
         ("|https://a.example/$removeparam=x", "plain host"),
         ("||a.example/?y=$removeparam=x", "depends on the query"),
+        ("||a.example^x$removeparam=x", "no plain path"),
+        ("||a.example/^$removeparam=x", "below it"),
+        ("||a.example/x/^$removeparam=x", "below it"),
+        ("||a.example/x/^*$removeparam=x", "below it"),
         ("||a.example^$third-party,removeparam=x", "nothing but the URL"),
         ("||a.example^$removeparam=x,domain=b.example", "page that asks"),
         ("$removeparam=x,domain=a.*", "plain hosts"),
@@ -232,6 +238,13 @@ def test_a_path_with_a_slash_at_its_end_is_not_the_one_without():
     assert canonicalize("http://a.example/dp17?q=1") == "http://a.example/dp17"
 
 
+def test_a_list_that_is_included_is_listed():
+    """What stands in it is not read."""
+    imported = _read("!#include other.txt", "$removeparam=x")
+    assert imported.rules == {"*": {"drop_params": ["x"]}}
+    assert [left_out.rule for left_out in imported.left_out] == ["!#include other.txt"]
+
+
 def test_a_path_anywhere_begins_with_a_segment():
     """``/x/`` is no part of ``/ax/``, at any depth."""
     imported = _read("/x/y$removeparam=p")
@@ -252,6 +265,12 @@ def test_a_path_anywhere_begins_with_a_segment():
         ("/login.a.example^", {"login.a.example/b"}),
         ("/login/", set()),
         ("^login?", {"a.example/login"}),
+        ("?p=", {"login.a.example/b", "a.example/login", "a.example/b"}),
+        ("|wss://a.example/", set()),
+        ("/^ws:/", set()),
+        (r"/^http:\/\/a\.example\/login\?/", {"a.example/login"}),
+        (r"/^https?:\/\/login\.a\.(example|test)/", {"login.a.example/b"}),
+        ("||a.example[x", {"login.a.example/b", "a.example/login", "a.example/b"}),
     ],
 )
 def test_an_exception_that_may_stand_in_a_host(exception, kept):
