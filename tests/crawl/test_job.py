@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from audited_shop import SETTINGS, WRONG, product
 from loopback import page
+from scrapy import Request
+from scrapy.exceptions import CloseSpider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.checks.case import rounds_of
@@ -334,6 +336,38 @@ async def test_run_after_a_kill_audits_what_was_merged_before(crawl, is_rewritte
     second = await crawl(respond, {**settings, "URLCANON_AUDIT": 1}, start=())
     assert set(urls[1:]) <= set(second.pages)
     assert (urls[0] in second.pages) is is_rewritten
+
+
+@deferred_f_from_coro_f
+async def test_run_after_a_kill_takes_no_page_for_one_that_had_its_fingerprint(crawl):
+    """What waits to be fetched was scheduled before the entry fell that made it one with that."""
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield Request(f"{SITE}/a?id=1", priority=-10)
+                yield from (Request(f"{SITE}/p?id={n}") for n in range(8))
+                yield Request(f"{SITE}/more", priority=-5)
+            if response.url == f"{SITE}/more":
+                yield Request(f"{SITE}/a")
+                yield Request(f"{SITE}/last", priority=-5)
+            if response.url == f"{SITE}/last":
+                raise CloseSpider
+
+    def respond(request):
+        return product(request.target)
+
+    settings = {**SETTINGS, **JOB, **WRONG, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+    first = await crawl(respond, settings, spider=Asking)
+    assert first.figures["audit/suspended/drop_params/id"] == 1
+    assert "/a" in first.pages
+    assert "/a?id=1" not in first.pages
+    # As after a kill.
+    write("job/requests.queue/active.json", "")
+    second = await crawl(respond, settings, start=())
+    assert "/a?id=1" in second.pages
 
 
 def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):

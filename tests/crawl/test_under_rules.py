@@ -13,7 +13,7 @@ def scheduled(url, fingerprint, **arguments):
     return Record(Kind.SCHEDULED, fingerprint, request={"url": url, **arguments})
 
 
-def rewritten(records, drop_params):
+def rewritten(records, drop_params, **options):
     """Return *records* under rules that drop parameters; fingerprints are canonical URLs."""
     rules = Canonicalizer({"*": {"drop_params": drop_params}})
 
@@ -27,6 +27,7 @@ def rewritten(records, drop_params):
             SimpleNamespace(fingerprint=fingerprint, page=fingerprint),
             lambda data: Request(**data),
             lambda request: request.url.encode(),
+            **options,
         )
     )
 
@@ -71,4 +72,27 @@ def test_of_a_page_that_has_become_several_each_keeps_what_came_of_it():
     assert rewritten(records, [])[3:] == [
         Record(Kind.FETCHED, second.encode(), second.encode(), "parse", second.encode()),
         Record(Kind.FAILED, first.encode(), b"", "parse", first.encode()),
+    ]
+
+
+def test_of_pages_that_shared_a_fingerprint_before_and_since_none_is_taken_for_done():
+    """An entry was suspended: the first of them was of the rules before, the second is of now."""
+    first, second, third = (f"http://a.example/{text}" for text in ("a?id=1", "a", "b?id=1"))
+    before = second.encode()
+    records = [
+        scheduled(first, before),
+        scheduled(third, b"http://a.example/b"),
+        scheduled(second, before),
+        Record(Kind.BEGUN, before),
+        Record(Kind.FETCHED, before, callback="parse"),
+        Record(Kind.FETCHED, b"http://a.example/b", callback="parse"),
+        Record(Kind.FETCHED, first.encode(), callback="parse"),
+    ]
+    ended = [record for record in rewritten(records, [], is_mixed=True) if not record.request]
+    assert ended == [
+        Record(Kind.OPENED, b"digest"),
+        # Fetched before: no other page had its fingerprint since.
+        Record(Kind.FETCHED, third.encode(), callback="parse"),
+        # Scheduled before, and fetched since.
+        Record(Kind.FETCHED, first.encode(), callback="parse"),
     ]

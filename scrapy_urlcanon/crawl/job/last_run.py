@@ -104,7 +104,9 @@ class LastRun:
         """Give the journal the fingerprints of the rules of now; tell whether they are others."""
         journal, before = self._journal, self._rules_before
         has_changed = before != self._rules.digest if before else self._rules.has_changed
-        if journal.last_kind is None or not has_changed:
+        # What an entry had merged before it was suspended has other fingerprints since.
+        is_mixed = bool(self._rules.suspended)
+        if journal.last_kind is None or not (has_changed or (is_mixed and self._is_queue_lost)):
             return False
         if not journal.problem:
             self._find_end()
@@ -116,6 +118,7 @@ class LastRun:
                     self._fingerprints,
                     self._request_of,
                     self._identity_of,
+                    is_mixed=is_mixed,
                 )
             )
         except OSError as error:

@@ -21,6 +21,8 @@ def under_rules(
     fingerprints: PageFingerprints,
     request_of: Callable[[dict[str, Any]], Request],
     identity_of: Callable[[Request], bytes],
+    *,
+    is_mixed: bool = False,
 ) -> Iterator[Record]:
     """Yield what *records* say of requests, with the fingerprints that they have now.
 
@@ -32,10 +34,15 @@ def under_rules(
     :param digest: that of the rules of now.
     :param request_of: makes the request of what a record has of it.
     :param identity_of: tells one request with ``dont_filter`` from another.
+    :param is_mixed: whether some of the records are of the rules of now: an entry was suspended
+        while they were written. Where one fingerprint was that of two pages, before and since, an
+        outcome may be of either, and both are done again.
     """
     yield Record(Kind.OPENED, digest)
     ended = {record.fingerprint for record in records if record.kind in OUTCOMES}
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
+    before: set[bytes] = set()
+    since: set[bytes] = set()
     for is_done in (True, False):
         for record in records:
             data = record.request if record.kind is Kind.SCHEDULED else None
@@ -46,9 +53,17 @@ def under_rules(
             page = fingerprints.page(request) or b""
             identity = identity_of(request) if is_unfiltered(request) else b""
             now.setdefault((record.fingerprint, identity), (fingerprint, page))
+            if is_mixed:
+                since.add(fingerprint)
+                if fingerprint != record.fingerprint:
+                    before.add(record.fingerprint)
             yield record._replace(fingerprint=fingerprint)
+    unclear = before & since
     for record in records:
-        if record.kind is Kind.BEGUN or record.kind in OUTCOMES:
-            fingerprint, page = now.get((record.fingerprint, record.identity), (b"", b""))
+        is_told_apart = record.identity or record.fingerprint not in unclear
+        if is_told_apart and (record.kind is Kind.BEGUN or record.kind in OUTCOMES):
+            own = record.fingerprint if record.fingerprint in since else b""
+            known = now.get((record.fingerprint, record.identity))
+            fingerprint, page = known or (own, record.page)
             if fingerprint:
                 yield record._replace(fingerprint=fingerprint, page=record.page and page)
