@@ -136,6 +136,9 @@ class UrlCanonDownloaderMiddleware:
             return response
         if crawl.audit:
             crawl.audit.note(request, response)
+            if "cached" in response.flags and response.url != request.url and crawl.dropped:
+                # Another URL of its page was fetched, in an earlier crawl.
+                crawl.audit.answered(crawl.dropped.replaced(request, response.url))
         if crawl.contents:
             crawl.contents.note(request, response)
         return response

@@ -3,6 +3,8 @@
 import gzip
 
 import pytest
+from audited_shop import SETTINGS as AUDITED
+from audited_shop import WRONG, product, shop
 from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -120,3 +122,16 @@ async def test_page_with_a_fragment_is_cached(crawl):
         result = await crawl(site({"/a": page("a")}), settings, start=[f"{SITE}/a#one"])
         assert result.hits == hits
         assert [item["text"] for item in result.items] == ["a"]
+
+
+@pytest.mark.parametrize("place", [0, 3, 5])
+@deferred_f_from_coro_f
+async def test_page_for_which_another_was_cached_is_fetched_once_the_entry_fell(crawl, place):
+    """Whatever URL of a page comes first in a crawl, and whichever did in that which was cached."""
+    urls = [f"/p?id={n}" for n in range(6)]
+    urls.insert(place, "/p")
+    respond = shop(urls, lambda request, _: product(f"{request.query}."))
+    settings = {**SETTINGS, **WRONG, **AUDITED}
+    for order in (urls, urls[::-1]):
+        result = await crawl(respond, settings, start=[Request(SITE + url) for url in order])
+        assert result.pages == sorted(urls)
