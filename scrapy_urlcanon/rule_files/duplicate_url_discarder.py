@@ -320,15 +320,18 @@ def _templates(path: str, removed: set[int]) -> list[list[str]] | None:
 
     >>> _templates("/*/dp", {0})
     [['/{s0}/dp', '/dp'], ['/{s0}/dp/{rest:path}', '/dp/{rest}']]
+    >>> _templates("/*/dp/", {0})
+    [['/{s0}/dp/{rest:path}', '/dp/{rest}']]
 
     None where the result could lose a segment again. That cannot be where it has fewer
     segments than the path up to its last literal, and what is removed are ``*`` alone.
     """
     segments = path.split("/")[1:]
-    while segments and segments[-1] in {"", "*"}:
+    is_directory = segments[-1:] == [""]
+    if is_directory:
         segments.pop()
     inside = all(0 <= index < len(segments) and segments[index] == "*" for index in removed)
-    if not segments or not removed or not inside:
+    if not segments or segments[-1] in {"", "*"} or not removed or not inside:
         return None
     if any("*" in segment and segment != "*" for segment in segments):
         return None
@@ -337,4 +340,5 @@ def _templates(path: str, removed: set[int]) -> list[list[str]] | None:
     names = [f"{{s{i}}}" if segment == "*" else segment for i, segment in enumerate(segments)]
     before = "/" + "/".join(names)
     after = "/" + "/".join(name for i, name in enumerate(names) if i not in removed)
-    return [[before, after], [f"{before}/{{rest:path}}", f"{after}/{{rest}}"]]
+    below = [f"{before}/{{rest:path}}", f"{after}/{{rest}}"]
+    return [below] if is_directory else [[before, after], below]

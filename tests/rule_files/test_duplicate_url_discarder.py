@@ -171,10 +171,22 @@ def test_subpath_removal_before_a_literal_becomes_a_template():
     }
 
 
+@pytest.mark.parametrize("pattern", ["www.example.com/*/dp/", "www.example.com/*/dp/*"])
+def test_subpath_removal_below_a_directory_leaves_the_directory(pattern):
+    """Such a pattern does not match the path without the slash, which is another page there."""
+    canonicalize = Canonicalizer(_read(_rule("subpathRemoval", [0], pattern)).rules).canonicalize
+    assert canonicalize("http://www.example.com/x/dp/9") == "http://www.example.com/dp/9"
+    assert canonicalize("http://www.example.com/x/dp") == "http://www.example.com/x/dp"
+
+
 @pytest.mark.parametrize(
     ("rule", "word"),
     [
         (_rule("subpathRemoval", [0], "example.com"), "rewrite_path"),
+        (_rule("subpathRemoval", [0], "www.example.com/*/dp/*/*"), "rewrite_path"),
+        (_rule("subpathRemoval", [0], "www.example.com/*/a*b"), "rewrite_path"),
+        (_rule("subpathRemoval", [0], "www.example.com/*/{x}"), "rewrite_path"),
+        (_rule("queryRemoval", ["a"], "www.example.com/?x*y=1"), "any text"),
         (_rule("subpathRemoval", [1], "www.example.com/*/dp"), "rewrite_path"),
         (_rule("subpathRemoval", [0], ""), "come to an end"),
         (_rule("queryRemoval", ["a"], "https://example.com"), "scheme"),
