@@ -135,7 +135,7 @@ def _assets(elements: Elements, url: str, own: str) -> tuple[tuple[str, ...], tu
     """Return the paths of what is loaded from the page's *own* host, and from others."""
     base = url
     for element in elements.named("base"):
-        base = _joined(base, _folded(element.get("href")))
+        base = _joined(base, _folded(element.get("href"))) or base
     here: dict[str, None] = {}
     elsewhere: dict[str, None] = {}
     for element in elements.named(*_ADDRESS):
@@ -146,10 +146,7 @@ def _assets(elements: Elements, url: str, own: str) -> tuple[tuple[str, ...], tu
         if address.startswith("/") and not address.startswith("//"):
             host, path = own, address
         else:
-            try:
-                parts = urlsplit(_joined(base, address))
-            except ValueError:
-                continue
+            parts = urlsplit(_joined(base, address))
             host, path = parts.netloc.rpartition("@")[2].lower(), parts.path or "/"
             path += f"?{parts.query}" if parts.query else ""
         found = here if host == own else elsewhere

@@ -98,6 +98,13 @@ def test_base_of_the_page_counts():
     assert page.assets == ("/shop/catalog/view/a.js",)
 
 
+def test_base_that_is_no_address_does_not_count():
+    """Addresses are taken from the page then, as browsers take them."""
+    html = head('<base href="http://[">', '<script src="a.js"></script><script src="//[x">')
+    page = PageSigns.of("http://a.example/shop/x/y", [], html.encode())
+    assert page.assets == ("/shop/x/a.js",)
+
+
 @pytest.mark.parametrize("place", ["/", "/forum/"])
 def test_parts_are_known_where_the_assets_stand_beside_the_program(place):
     """Django serves them from /static/, so that the place is that of the whole host."""
