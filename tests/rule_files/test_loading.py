@@ -192,3 +192,15 @@ def test_a_file_below_another_file_is_none(tmp_path):
     (tmp_path / "shop.egg").write_text("PK")
     with pytest.raises(ConfigurationError, match="there is no such file"):
         load_configuration("safe", rules_files=[tmp_path / "shop.egg" / "urlcanon.toml"])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [(" ", "it is empty"), ('{"providers": {"shop": {"rules": ["a"]}}}', "cannot read")],
+)
+def test_a_file_of_another_program_that_is_broken_is_an_error(tmp_path, text, problem):
+    """The crawl does not begin without what it was to do; the file is named."""
+    path = tmp_path / "data.json"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=rf"data\.json.*{problem}|{problem}.*data\.json"):
+        Canonicalizer(rules_files=[path])

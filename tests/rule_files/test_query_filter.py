@@ -48,9 +48,10 @@ def test_what_cannot_be_expressed_is_listed(pattern):
     assert [left_out.rule for left_out in imported.left_out] == [pattern]
 
 
-def test_an_exclude_that_cannot_be_expressed_leaves_the_entry_out():
+@pytest.mark.parametrize("exclude", ["*://*/login*", "login", "*://[/*"])
+def test_an_exclude_that_cannot_be_expressed_leaves_the_entry_out(exclude):
     """Or the import would drop what the list keeps."""
-    imported = _read({"include": ["*://*/*"], "exclude": ["*://*/login*"], "params": ["p"]})
+    imported = _read({"include": ["*://*/*"], "exclude": [exclude], "params": ["p"]})
     assert imported.rules == {}
     assert [left_out.where for left_out in imported.left_out] == ["[0].exclude"]
 
