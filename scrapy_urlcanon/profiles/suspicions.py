@@ -157,9 +157,7 @@ class Suspicions:
     (3.0, 0.0)
     """
 
-    def __init__(
-        self, entries: Mapping[tuple[str, str], float], odds: Mapping[str, float] = ODDS
-    ) -> None:
+    def __init__(self, entries: Mapping[tuple[str, str], float], odds: Mapping[str, float]) -> None:
         self._entries = entries
         self._odds = odds
 

@@ -141,7 +141,7 @@ class Order:
         on_outcome: Callable[[Outcome], None],
         is_under_way: Callable[[Request], bool],
         *,
-        are_named: bool = True,
+        are_named: bool,
     ) -> None:
         self._on_outcome = on_outcome
         self._is_under_way = is_under_way
