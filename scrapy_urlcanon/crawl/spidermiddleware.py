@@ -91,6 +91,18 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self.process_spider_output = None  # type: ignore[method-assign,assignment]
             self.process_spider_output_async = None  # type: ignore[method-assign,assignment]
 
+    def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Return what *start* yields, processed.
+
+        What is raised here stops the crawl, before the scheduler is open; from a signal it does
+        not.
+
+        :raises ConfigurationError: if another crawl has the job.
+        """
+        if self._job:
+            self._job.hold()
+        return super().process_start(start)
+
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Note that the spider's middlewares are at work on *response*."""
         del spider

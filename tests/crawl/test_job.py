@@ -1,6 +1,8 @@
 """A job, an HTTP cache and a deltafetch store are told when the rules that made them changed."""
 
+import asyncio
 import errno
+import gc
 import json
 import logging
 import os
@@ -379,6 +381,26 @@ def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):
     assert next(rounds_of(settings)) == 0
     (tmp_path / FILE).write_bytes(FORMAT)
     assert next(rounds_of(settings)) > 0
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@deferred_f_from_coro_f
+async def test_of_crawls_that_begin_at_once_one_has_the_job(crawl, caplog):
+    """The other would go on in its queue, and cut off its journal."""
+    # Scrapy cannot close a queue that is not open, and leaves the file of fingerprints to the end
+    # of what it logs of that.
+    caplog.set_level(logging.CRITICAL, "scrapy.core.engine")
+    crawls = [crawl(site(PAGES), {**OLD, **JOB}) for _ in range(2)]
+    one, other = await asyncio.gather(*crawls, return_exceptions=True)
+    assert one.hits == ["/", "/a?sid=1"]
+    assert isinstance(other, ConfigurationError)
+    assert "JOBDIR: job is in use by another crawl" in str(other)
+    del other, crawls
+    await asyncio.sleep(0)
+    gc.collect()
+    again = await crawl(site(PAGES), {**OLD, **JOB}, start=())
+    assert again.hits == []
+    assert "job/recovered" not in again.figures
 
 
 @deferred_f_from_coro_f

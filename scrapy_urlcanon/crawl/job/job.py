@@ -131,6 +131,13 @@ class JobRecovery:
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_ended, signal)
 
+    def hold(self) -> None:
+        """Keep other crawls from the job, before the scheduler reads its queue.
+
+        :raises ConfigurationError: if one was made before this one began, and has it.
+        """
+        self._journal.hold()
+
     def resume(self) -> None:
         """Record what the last run had done, once the scheduler is open."""
         try:

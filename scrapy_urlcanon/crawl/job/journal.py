@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -86,6 +87,7 @@ class Journal:
         self.last_kind: Kind | None = None
         """That of the last record, after :meth:`scan`."""
         self._file: BinaryIO | None = None
+        self._directory: int | None = None
         # Where the records end, where the last one begins, and where they ended at first.
         self._end = self._last = self._readable = 0
         self._is_torn = False
@@ -159,6 +161,22 @@ class Journal:
             written.unlink(missing_ok=True)
             raise
 
+    def hold(self) -> None:
+        """Keep other crawls from the job until this one adds no more; nothing is written for that.
+
+        :raises ConfigurationError: if another one has it.
+        """
+        try:
+            directory = os.open(self.path.parent, os.O_RDONLY)
+        except OSError:  # pragma: no cover - Windows opens no directory
+            return
+        try:
+            lock(directory, self.path.parent, "JOBDIR")
+        except ConfigurationError:
+            os.close(directory)
+            raise
+        self._directory = directory
+
     def open(self, rules: bytes = b"") -> None:
         """Begin to add, after the last record that the scan found.
 
@@ -179,7 +197,9 @@ class Journal:
         """Add no more."""
         if self._file:
             self._file.close()
-        self._file = None
+        if self._directory is not None:
+            os.close(self._directory)
+        self._file = self._directory = None
 
     def add(self, record: Record) -> None:
         """Add *record*, or nothing at all.

@@ -21,8 +21,8 @@ def in_use(path: Path, setting: str) -> ConfigurationError:
     return ConfigurationError([Problem(setting, message)])
 
 
-def lock(file: IO[bytes], path: Path, setting: str) -> None:
-    """Lock *file* until it is closed or the process ends.
+def lock(file: IO[bytes] | int, path: Path, setting: str) -> None:
+    """Lock *file*, or what has that descriptor, until it is closed or the process ends.
 
     Where there are no such locks, as on Windows and some file systems, nothing is locked.
 
