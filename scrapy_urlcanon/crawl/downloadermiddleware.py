@@ -134,13 +134,14 @@ class UrlCanonDownloaderMiddleware:
         if audited:
             self._end_audit(request, response)
             return response
+        if crawl.contents:
+            # What is compared from now on is with the URL of this, and with what it shows.
+            crawl.contents.note(request, response)
         if crawl.audit:
             crawl.audit.note(request, response)
             if "cached" in response.flags and response.url != request.url and crawl.dropped:
                 # Another URL of its page was fetched, in an earlier crawl.
                 crawl.audit.answered(crawl.dropped.replaced(request, response.url))
-        if crawl.contents:
-            crawl.contents.note(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:

@@ -1,7 +1,7 @@
 """A suspension leaves alone what is told from other requests by more than its URL."""
 
 import pytest
-from audited_shop import SETTINGS, product
+from audited_shop import SETTINGS, WRONG, product
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -103,3 +103,24 @@ async def test_what_is_sent_to_a_url_is_not_taken_for_its_page(crawl):
     )
     assert result.figures["audit/suspended/drop_params/id"] == 1
     assert {*targets} < {*result.pages}
+
+
+@deferred_f_from_coro_f
+async def test_page_is_known_by_the_url_that_brought_it_last(crawl):
+    """Another callback may get it by another one: what this shows is compared with this alone."""
+    urls = [f"/p?id={n}" for n in range(6)]
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield from (Request(SITE + url) for url in urls)
+                yield Request(f"{SITE}/p?id=other", self.parse_other)
+
+        def parse_other(self, response):
+            yield {"url": response.url, "text": ""}
+
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1}
+    result = await crawl(lambda request: product(request.target), settings, spider=Asking)
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert set(urls) <= set(result.pages)
