@@ -10,6 +10,7 @@ from attrs import Attribute, field, fields, frozen
 
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.crawl import setting_values as read
+from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 from scrapy_urlcanon.files import example, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration
@@ -323,7 +324,7 @@ def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
             yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
 
 
-_OF_JOB: Final = ("requests.seen", "spider.state")
+_OF_JOB: Final = (SCRAPY_FILE, "spider.state")
 """What Scrapy keeps in ``JOBDIR`` (its ``dupefilters.py`` and ``extensions/spiderstate.py``)."""
 _TAKEN_AND_LEFT: Final = (name_of("take_up"), name_of("left"))
 
