@@ -13,7 +13,7 @@ def scheduled(url, fingerprint, **arguments):
     return Record(Kind.SCHEDULED, fingerprint, request={"url": url, **arguments})
 
 
-def rewritten(records, drop_params, **options):
+def rewritten(records, drop_params, *, is_mixed=False):
     """Return *records* under rules that drop parameters; fingerprints are canonical URLs."""
     rules = Canonicalizer({"*": {"drop_params": drop_params}})
 
@@ -27,7 +27,7 @@ def rewritten(records, drop_params, **options):
             SimpleNamespace(fingerprint=fingerprint, page=fingerprint),
             lambda data: Request(**data),
             lambda request: request.url.encode(),
-            **options,
+            is_mixed=is_mixed,
         )
     )
 

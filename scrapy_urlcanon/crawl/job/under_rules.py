@@ -22,7 +22,7 @@ def under_rules(
     request_of: Callable[[dict[str, Any]], Request],
     identity_of: Callable[[Request], bytes],
     *,
-    is_mixed: bool = False,
+    is_mixed: bool,
 ) -> Iterator[Record]:
     """Yield what *records* say of requests, with the fingerprints that they have now.
 
