@@ -6,7 +6,7 @@ import pytest
 from loopback import Fault, page
 from profiles.pages import EVERYTHING, KNOWN, generator, head
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import links, site
+from sites import SITE, links, site
 
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -192,29 +192,31 @@ async def test_page_that_is_cut_short_shows_no_post(crawl, tmp_path, is_whole):
 
 
 @pytest.mark.parametrize(
-    ("pages", "is_recognised"),
+    ("pages", "is_recognised", "host"),
     [
-        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/board"], True),
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/board"], True, SITE),
         # After five of a directory.
-        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/a/board"], False),
-        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/b/board"], True),
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/a/board"], False, SITE),
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/b/board"], True, SITE),
+        # The name of a host may stand in the scheme too.
+        (["/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/b/board"], True, "http://t"),
         # After 32 of a host; the home page is one.
-        ([*(f"/d{number}/" for number in range(30)), "/e/board"], True),
-        ([*(f"/d{number}/" for number in range(31)), "/e/board"], False),
+        ([*(f"/d{number}/" for number in range(30)), "/e/board"], True, SITE),
+        ([*(f"/d{number}/" for number in range(31)), "/e/board"], False, SITE),
     ],
 )
 @deferred_f_from_coro_f
-async def test_first_pages_of_a_host_are_looked_at(crawl, tmp_path, pages, is_recognised):
+async def test_first_pages_of_a_host_are_looked_at(crawl, tmp_path, pages, is_recognised, host):
     """Five below each first directory, and 32 in all: later ones cost nothing and tell nothing."""
     (tmp_path / "board.toml").write_text(BY_HEADER, encoding="utf-8")
-    answers = {url: page(url) for url in pages}
-    answers["/"] = links(*pages)
-    answers[pages[-1]] = linking("board", headers=[("X-Generator", "Board 2")])
+    answers = {f"{host}{url}": page(url) for url in pages}
+    answers[f"{host}/"] = links(*pages)
+    answers[f"{host}{pages[-1]}"] = linking("board", headers=[("X-Generator", "Board 2")])
     settings = {
         "URLCANON_PROFILES": [str(tmp_path / "board.toml")],
         "CONCURRENT_REQUESTS": 1,
         "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
     }
-    result = await crawl(site(answers), settings)
-    assert result.hits == ["/", *pages]
+    result = await crawl(site(answers), settings, start=(f"{host}/",))
+    assert [hit.removeprefix(host) for hit in result.hits] == ["/", *pages]
     assert ("profile/recognised/Board" in result.figures) is is_recognised

@@ -1,4 +1,4 @@
-"""The host of a URL, with its port."""
+"""The host of a URL, with its port, and its first directory."""
 
 from __future__ import annotations
 
@@ -14,3 +14,12 @@ def authority_of(url: str) -> str:
     'example.com:8080'
     """
     return _END.split(url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].lower()
+
+
+def directory_of(url: str) -> str:
+    """Return the first directory of *url*.
+
+    >>> directory_of("http://example.com/forum/a?b")
+    'forum'
+    """
+    return url.partition("://")[2].partition("/")[2].lstrip("/").partition("/")[0]

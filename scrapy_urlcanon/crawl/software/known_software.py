@@ -13,7 +13,7 @@ from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, asks_by_url
 from scrapy_urlcanon.crawl.reading import tree_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
-from scrapy_urlcanon.crawl.software.authority import authority_of
+from scrapy_urlcanon.crawl.software.authority import authority_of, directory_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 from scrapy_urlcanon.redaction import visible
@@ -137,7 +137,7 @@ class KnownSoftware:
             return
         host.responses += 1
         if response.status in _WORKS and _is_html(response):
-            directory = request.url.partition(authority)[2].lstrip("/").partition("/")[0]
+            directory = directory_of(request.url)
             looks = host.directories.get(directory, 0)
             if looks < _LOOKS_AT_DIRECTORY:
                 host.directories[directory] = looks + 1
