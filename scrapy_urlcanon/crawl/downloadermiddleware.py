@@ -167,7 +167,7 @@ class UrlCanonDownloaderMiddleware:
         crawl = self._crawl
         if crawl.audit and not crawl.audit.fetched(request, response):
             if crawl.job:
-                crawl.job.done(request, fetched=True)
+                crawl.job.done(request, fetched=False)
             # The spider did not ask for it: the errback is not to hear of it.
             request.errback = None
             if BROWSER_PAGE_KEY in request.meta:

@@ -296,6 +296,24 @@ async def test_next_run_compares_with_no_page_that_a_suspended_entry_merged(craw
     assert second.figures["audited"] > 0
 
 
+@deferred_f_from_coro_f
+async def test_next_run_fetches_the_page_whose_url_a_suspended_entry_had_made_of_others(crawl):
+    """It was stopped in order, with that URL as seen, though nobody had fetched it."""
+    pages = {"/": [f"/p?id={n}" for n in range(8)], "/later": ["/p?sid=1", "/p?sid=2"]}
+
+    def respond(request):
+        if linked := pages.get(request.target):
+            return links(*linked)
+        return page("gone", status=404) if request.query == "sid=1" else product(request.target)
+
+    settings = {**SETTINGS, **JOB, "URLCANON_AUDIT": 1}
+    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["sid", "id"]}}
+    first = await crawl(respond, settings)
+    assert set(pages["/"]) <= set(first.pages)
+    second = await crawl(respond, settings | {"URLCANON_AUDIT": 0}, start=[f"{SITE}/later"])
+    assert second.pages == ["/later", "/p?sid=2"]
+
+
 @pytest.mark.parametrize("is_made_anew", [False, True])
 @deferred_f_from_coro_f
 async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(crawl, is_made_anew):

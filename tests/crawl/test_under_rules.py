@@ -7,6 +7,7 @@ from scrapy import Request
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.crawl.job.journal import Kind, Record
 from scrapy_urlcanon.crawl.job.under_rules import under_rules
+from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY
 
 
 def scheduled(url, fingerprint, **arguments):
@@ -96,3 +97,19 @@ def test_of_pages_that_shared_a_fingerprint_before_and_since_none_is_taken_for_d
         # Scheduled before, and fetched since.
         Record(Kind.FETCHED, first.encode(), callback="parse"),
     ]
+
+
+def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own():
+    """The entry that had made it another one was suspended since: it is not fetched again."""
+    url, merged = "http://a.example/?id=2", b"http://a.example/"
+    audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": url}}}
+    records = [
+        scheduled(url, merged),
+        scheduled(url, b"given", **audit),
+        Record(Kind.FETCHED, b"given", callback="parse"),
+        scheduled(url, b"kept", **audit),
+        Record(Kind.FAILED, b"kept", callback="parse"),
+    ]
+    *_, given, kept = rewritten(records, [], is_mixed=True)
+    assert given == Record(Kind.FETCHED, url.encode(), callback="parse")
+    assert kept.kind is Kind.FAILED

@@ -64,9 +64,9 @@ class JobRecovery:
     here, and made anew from the journal: what was done is recorded as seen, and all else
     is scheduled again.
 
-    So they are where the rules changed since. A fingerprint that was that of another page under
-    them would have the page that has it now taken for fetched, and what they alone merged waits
-    for a page that it is no URL of any more.
+    So they are where the rules changed since, or an entry was suspended. A fingerprint that was
+    that of another page before would have the page that has it now taken for fetched, and what
+    was merged until then waits for a page that it is no URL of any more.
 
     Nothing is written before the spider is opened, and nothing is scheduled before all that hear
     of that have heard: a run that fails to start leaves the job as it was.
@@ -141,13 +141,11 @@ class JobRecovery:
     def resume(self) -> None:
         """Record what the last run had done, once the scheduler is open."""
         try:
-            self._journal.open(self._rules.digest)
+            self._journal.open(self._last_run.digest)
         except OSError as error:
             self._note_unwritten(error)
         self._queue.guard(scheduler_of(self._crawler))
-        pages = RestoredPages(
-            self._fingerprints, self._requests, has_suspended=bool(self._rules.suspended)
-        )
+        pages = RestoredPages(self._fingerprints, self._requests)
         for record in self._journal:
             pages.take(record)
         if self.is_made_anew:

@@ -49,7 +49,9 @@ class LastRun:
         self._unwritten = unwritten
         self._request_of = request_of
         self._identity_of = identity_of
-        # The digest of the rules that its fingerprints are of; none before its first run.
+        self.digest = rules.digest
+        """The digest of the rules that the fingerprints in the journal are of from now on."""
+        # That of the rules which they were of; none before its first run.
         self._rules_before = b""
         self.begun: set[bytes] = set()
         """The fingerprints of what it had sent, where it is not known what came of all of it."""
@@ -103,10 +105,8 @@ class LastRun:
     def _become_of_rules(self) -> bool:
         """Give the journal the fingerprints of the rules of now; tell whether they are others."""
         journal, before = self._journal, self._rules_before
-        has_changed = before != self._rules.digest if before else self._rules.has_changed
-        # What an entry had merged before it was suspended has other fingerprints since.
-        is_mixed = bool(self._rules.suspended)
-        if journal.last_kind is None or not (has_changed or (is_mixed and self._is_queue_lost)):
+        has_changed = before != self.digest if before else self._rules.has_changed
+        if journal.last_kind is None or not has_changed:
             return False
         if not journal.problem:
             self._find_end()
@@ -114,11 +114,12 @@ class LastRun:
             journal.replace(
                 under_rules(
                     journal,
-                    self._rules.digest,
+                    self.digest,
                     self._fingerprints,
                     self._request_of,
                     self._identity_of,
-                    is_mixed=is_mixed,
+                    # What an entry had merged before it fell has other fingerprints since.
+                    is_mixed=bool(self._rules.suspended),
                 )
             )
         except OSError as error:

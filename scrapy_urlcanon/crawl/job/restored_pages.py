@@ -19,27 +19,20 @@ if TYPE_CHECKING:
 
 _EVENTS = {Kind.FETCHED: Event.GOT, Kind.LED: Event.LED, Kind.FAILED: Event.ENDED}
 """What each outcome in the journal was to the life of its page."""
+_TOLD_BY = ("method", "headers", "body", "meta")
+"""What the fingerprint of a request takes into account beside its URL."""
 
 
 class RestoredPages:
-    """Restores the outcomes of earlier runs, and which URL of each page came first.
+    """Restores the outcomes of earlier runs, and which URL of each page came first."""
 
-    :param has_suspended: whether entries of rules fell in them. What was scheduled before has
-        fingerprints in the journal that it has no more.
-    """
-
-    def __init__(
-        self, fingerprints: PageFingerprints, requests: PageRequests, *, has_suspended: bool
-    ) -> None:
+    def __init__(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
         self._fingerprints = fingerprints
         self._requests = requests
-        self._has_suspended = has_suspended
         self.rescued: dict[bytes, str] = {}
         """The pages that came by another URL than the first one, each with that other one."""
         self._rescues: dict[bytes, Request] = {}
         self._depths: dict[bytes, int] = {}
-        # What an entry made one before it fell: the first URL is one of another page now.
-        self._merged: set[bytes] = set()
 
     def take(self, record: Record) -> None:
         """Take the next *record* of the journal."""
@@ -58,27 +51,15 @@ class RestoredPages:
             self.rescued[its_page] = rescue.url
 
     def _take_scheduled(self, fingerprint: bytes, data: Mapping[str, Any]) -> None:
-        is_first = fingerprint not in self._depths
-        if not is_first and fingerprint not in self._merged:
+        if fingerprint in self._depths or data.get("dont_filter"):
             return
         meta = data.get("meta") or {}
-        if data.get("dont_filter") or not FILTER_KEYS.isdisjoint(meta):
+        if not FILTER_KEYS.isdisjoint(meta):
             return
-        now = fingerprint
-        if MARK_KEY in meta and mark_of(request := _as_written(data), RESCUE):
-            self._rescues[fingerprint] = request
-        elif self._has_suspended:
-            now = self._fingerprints.fingerprint(_as_written(data))
-        if is_first or now == fingerprint:
-            self._fingerprints.restore(now, data["url"], meta)
-        if now == fingerprint:
-            self._merged.discard(fingerprint)
-        else:
-            self._merged.add(fingerprint)
-        self._depths.setdefault(fingerprint, meta.get("depth", 0))
-
-
-def _as_written(data: Mapping[str, Any]) -> Request:
-    """Return the request of *data*, as far as its fingerprint takes it into account."""
-    its = {name: data[name] for name in ("method", "headers", "body", "meta") if name in data}
-    return Request(data["url"], **its)
+        if MARK_KEY in meta:
+            its = {name: data[name] for name in _TOLD_BY if name in data}
+            request = Request(data["url"], **its)
+            if mark_of(request, RESCUE):
+                self._rescues[fingerprint] = request
+        self._fingerprints.restore(fingerprint, data["url"], meta)
+        self._depths[fingerprint] = meta.get("depth", 0)

@@ -219,8 +219,10 @@ class JobRules:
 
     @property
     def digest(self) -> bytes:
-        """The digest of the rules to crawl under, after :meth:`guard`."""
-        return self._stored.document.digest.encode() if self._stored.document else b""
+        """The digest of the rules to crawl under, less what is suspended, after :meth:`guard`."""
+        if self._stored.document is None:
+            return b""
+        return repr((self._stored.document.digest, sorted(self.suspended))).encode()
 
     @property
     def suspended(self) -> tuple[tuple[RuleEntry, str], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
-from scrapy_urlcanon.crawl.own_requests import is_unfiltered
+from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +43,7 @@ def under_rules(
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
     before: set[bytes] = set()
     since: set[bytes] = set()
+    audited: dict[bytes, bytes] = {}
     for is_done in (True, False):
         for record in records:
             data = record.request if record.kind is Kind.SCHEDULED else None
@@ -52,6 +53,8 @@ def under_rules(
             fingerprint = fingerprints.fingerprint(request)
             page = fingerprints.page(request) or b""
             identity = identity_of(request) if is_unfiltered(request) else b""
+            if mark_of(request, AUDIT):
+                audited[record.fingerprint] = page
             now.setdefault((record.fingerprint, identity), (fingerprint, page))
             if is_mixed:
                 since.add(fingerprint)
@@ -65,5 +68,8 @@ def under_rules(
             own = record.fingerprint if record.fingerprint in since else b""
             known = now.get((record.fingerprint, record.identity))
             fingerprint, page = known or (own, record.page)
-            if fingerprint:
-                yield record._replace(fingerprint=fingerprint, page=record.page and page)
+            # What an audit gave to the spider is had, also where it is a page of its own now.
+            given = record.kind is Kind.FETCHED and audited.get(record.fingerprint)
+            if given or fingerprint:
+                page = record.page and page
+                yield record._replace(fingerprint=given or fingerprint, page=page)

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from scrapy import signals
 from scrapy.http import Response
 
+from scrapy_urlcanon.crawl.answers import is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
@@ -189,6 +190,8 @@ class PageRequests:
             # What the spider makes of its meta, for the same URL perhaps, is no audit.
             self._audits[request] = self._fingerprints.fingerprint(request)
             del request.meta[MARK_KEY]
+            if is_success(response):
+                self._scraped[request] = ()
             return
         if request is None or not is_for_the_spider(request):
             return
