@@ -33,7 +33,7 @@ from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.lane import Room
 from scrapy_urlcanon.crawl.order.queue import SiteQueue
 from scrapy_urlcanon.crawl.order.stores import MemoryStore
-from scrapy_urlcanon.crawl.seen import ITEMS_AT_ONCE
+from scrapy_urlcanon.crawl.scheduling.drops import ITEMS_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

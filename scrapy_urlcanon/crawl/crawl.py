@@ -25,7 +25,9 @@ from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
 from scrapy_urlcanon.crawl.recovery.stored_by_others import keep_apart
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
-from scrapy_urlcanon.crawl.seen import hear_of_drops, is_local, obey_meta
+from scrapy_urlcanon.crawl.scheduling.drops import hear_of_drops
+from scrapy_urlcanon.crawl.scheduling.engine import is_local
+from scrapy_urlcanon.crawl.scheduling.seen import obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import skipped_requests
 from scrapy_urlcanon.crawl.stats import CrawlStats

@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.origins import land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import forget_failure, is_made_up
 from scrapy_urlcanon.crawl.recovery.page_ends import PageEnds
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 

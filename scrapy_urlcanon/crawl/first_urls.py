@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from scrapy import signals
 from scrapy.utils.python import global_object_name
 
-from scrapy_urlcanon.crawl.seen import dupefilter_of, seen_fingerprints
+from scrapy_urlcanon.crawl.scheduling.seen import dupefilter_of, seen_fingerprints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable

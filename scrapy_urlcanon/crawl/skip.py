@@ -23,7 +23,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
     rewritten,
 )
-from scrapy_urlcanon.crawl.seen import told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:

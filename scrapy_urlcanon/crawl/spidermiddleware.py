@@ -16,7 +16,8 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import RESCUE, REWRITTEN, leads_off_site, mark_of, rewritten
-from scrapy_urlcanon.crawl.seen import RepeatedRequests, record_as_seen, warn_of_no_filter
+from scrapy_urlcanon.crawl.scheduling.drops import RepeatedRequests
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 

@@ -14,7 +14,7 @@ from scrapy_redis.queue import FifoQueue, LifoQueue, PriorityQueue
 from scrapy_redis.scheduler import Scheduler as RedisScheduler
 
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
-from scrapy_urlcanon.crawl.seen import under_way
+from scrapy_urlcanon.crawl.scheduling.engine import under_way
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis.dupefilter import RFPDupeFilter, SharedSeen

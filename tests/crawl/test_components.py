@@ -20,7 +20,7 @@ from scrapy_urlcanon import (
 )
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind
-from scrapy_urlcanon.crawl.seen import is_local
+from scrapy_urlcanon.crawl.scheduling.engine import is_local
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.writer import ReportWriter
 

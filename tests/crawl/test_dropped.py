@@ -16,7 +16,7 @@ from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl import dropped
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.seen import seen_fingerprints
+from scrapy_urlcanon.crawl.scheduling.seen import seen_fingerprints
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 

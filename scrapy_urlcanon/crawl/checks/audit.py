@@ -23,7 +23,7 @@ from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import (

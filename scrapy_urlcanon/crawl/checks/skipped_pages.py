@@ -10,7 +10,8 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.job_titles import JobTitles
-from scrapy_urlcanon.crawl.seen import is_local, record_as_seen
+from scrapy_urlcanon.crawl.scheduling.engine import is_local
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.pages.same_page import key_of, sampled_lines, similarity
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import (

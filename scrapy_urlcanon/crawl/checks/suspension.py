@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
-from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
+from scrapy_urlcanon.crawl.scheduling.seen import forget_seen, record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.redaction import shown_url

@@ -23,7 +23,7 @@ from scrapy_urlcanon.crawl.dropped import DECLARED, Drop
 from scrapy_urlcanon.crawl.own_requests import RELEASED, is_unfiltered, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.crawl.job.job_files import has_begun, was_killed_since
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind, Record
 from scrapy_urlcanon.crawl.job.under_rules import under_rules
-from scrapy_urlcanon.crawl.seen import is_local
+from scrapy_urlcanon.crawl.scheduling.engine import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Callable

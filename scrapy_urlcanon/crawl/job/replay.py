@@ -21,7 +21,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.seen import FILTER_KEYS
+from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

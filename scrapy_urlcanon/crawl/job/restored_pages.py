@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy_urlcanon.crawl.job.journal import Kind, Record
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
 from scrapy_urlcanon.crawl.recovery.page_states import Event
-from scrapy_urlcanon.crawl.seen import FILTER_KEYS
+from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

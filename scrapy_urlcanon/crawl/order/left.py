@@ -15,7 +15,7 @@ from scrapy import signals
 from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
-from scrapy_urlcanon.crawl.seen import forget_seen
+from scrapy_urlcanon.crawl.scheduling.seen import forget_seen
 from scrapy_urlcanon.files import why_unreadable
 from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
 from scrapy_urlcanon.wording import count_of

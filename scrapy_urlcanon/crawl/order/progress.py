@@ -21,7 +21,7 @@ from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, retries_of
-from scrapy_urlcanon.crawl.seen import scheduler_of, slot_of, under_way
+from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of, slot_of, under_way
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.files import fill

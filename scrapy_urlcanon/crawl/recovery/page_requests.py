@@ -28,7 +28,8 @@ from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
-from scrapy_urlcanon.crawl.seen import scheduler_of, takes_note_of
+from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
+from scrapy_urlcanon.crawl.scheduling.seen import takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 

@@ -12,7 +12,7 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, asks_by_url
 from scrapy_urlcanon.crawl.reading import tree_of
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.software.authority import authority_of, directory_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import UnparsableUrlError

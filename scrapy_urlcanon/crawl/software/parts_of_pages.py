@@ -15,7 +15,8 @@ from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
-from scrapy_urlcanon.crawl.seen import is_local, told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.engine import is_local
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.profiles.installation import templates_at

@@ -1,0 +1,1 @@
+"""The scheduler: what it has, what its duplicate filter has seen, and what that drops."""
