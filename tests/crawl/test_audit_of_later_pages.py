@@ -5,7 +5,7 @@ from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import links
 
-from scrapy_urlcanon.crawl.checks.audit import Audit
+from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 VARIANTS = ("", "?id=1", "?id=2")
 AUDITED = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.1}
@@ -50,8 +50,10 @@ async def test_entry_that_held_for_long_is_suspected_anew(crawl):
 async def test_page_looks_at_the_variants_that_wait_for_it_alone(crawl, monkeypatch):
     """Not each page at all of them, where a list links all pages and their variants."""
     asked = []
-    is_had = Audit._is_had
-    monkeypatch.setattr(Audit, "_is_had", lambda self, of: asked.append(of) or is_had(self, of))
+    is_had = PageRequests.is_had_for
+    monkeypatch.setattr(
+        PageRequests, "is_had_for", lambda *args: asked.append(args) or is_had(*args)
+    )
     urls = [f"/p{n}{query}" for query in ("", "?sid=1") for n in range(LATER)]
     result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
     assert result.figures["audited"] == LATER

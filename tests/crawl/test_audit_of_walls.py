@@ -8,7 +8,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider
 
-from scrapy_urlcanon.crawl.checks.walls import Walls
+from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 
 WALL = "<title>Are you a robot?</title><p>Please say that you are none"
 WALLS = {
@@ -141,8 +141,10 @@ async def test_what_was_dropped_is_not_gone_through_each_time_that_a_spider_idle
 ):
     """But each time that it has a tenth more pages."""
     looks = []
-    groups = Walls._groups
-    monkeypatch.setattr(Walls, "_groups", lambda self: looks.append(1) or groups(self))
+    drops = DroppedVariants.drops
+    monkeypatch.setattr(
+        DroppedVariants, "drops", property(lambda self: looks.append(1) or drops.fget(self))
+    )
     respond = shop([], lambda request, _: product(request.path))
     result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FedSpider)
     assert len(result.pages) == 61
