@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import define, field
 
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, may_be_views, outcome_of
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, may_be_views, outcome_of
 from scrapy_urlcanon.pages.shown import echoes, without
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import SHARED, Verdict
@@ -24,7 +24,7 @@ from scrapy_urlcanon.pages.verdict import SHARED, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from scrapy_urlcanon.crawl.checks.entry_record import SiteEvidence
+    from scrapy_urlcanon.crawl.checks.site_evidence import SiteEvidence
     from scrapy_urlcanon.pages.shown import Shown
     from scrapy_urlcanon.pages.verdict import Judgement
 

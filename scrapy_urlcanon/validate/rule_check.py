@@ -14,7 +14,7 @@ from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, SiteEvidence
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.in_force import settings_of
 from scrapy_urlcanon.pages.common_contents import CommonContents

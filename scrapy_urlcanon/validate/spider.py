@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
-from scrapy_urlcanon.crawl.checks.entry_record import parts_dropped
+from scrapy_urlcanon.crawl.checks.site_evidence import parts_dropped
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.shown import Shown
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict

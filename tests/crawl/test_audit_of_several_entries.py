@@ -4,7 +4,7 @@ import pytest
 from audited_shop import SETTINGS, product, shop
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, SiteEvidence
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
 

@@ -16,8 +16,9 @@ from scrapy.utils.test import get_crawler
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.declared import open_claims

@@ -16,9 +16,9 @@ from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.blame import Blame
 from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.walls import Walls

@@ -11,13 +11,9 @@ from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries, mergin
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.checks.entry_record import (
-    EntryRecord,
-    parts_dropped,
-    section_of,
-    without_query,
-)
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
+from scrapy_urlcanon.crawl.checks.site_evidence import parts_dropped, section_of, without_query
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_of

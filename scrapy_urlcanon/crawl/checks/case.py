@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
 from scrapy_urlcanon.crawl.job.job_files import has_begun
 from scrapy_urlcanon.crawl.job.journal import FILE
 from scrapy_urlcanon.pages.verdict import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.checks.entry_record import SiteEvidence
+from scrapy_urlcanon.crawl.checks.site_evidence import SiteEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
+    from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
