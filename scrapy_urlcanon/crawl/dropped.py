@@ -20,7 +20,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     MARK_KEY,
     REWRITTEN,
     is_plain,
-    mark_of,
+    own_mark_of,
     with_url,
 )
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
@@ -269,8 +269,8 @@ class DroppedDuplicates:
 
     def _as_linked(self, drop: Drop) -> Drop:
         """Return the drop of what was linked, where *drop* is of what takes the place of that."""
-        mark = mark_of(drop.request, REWRITTEN)
-        if mark is None or mark["url"] != drop.request.url:
+        mark = own_mark_of(drop.request, REWRITTEN)
+        if mark is None:
             return drop
         linked = with_url(drop.request, mark["original"])
         if "skip" in mark:

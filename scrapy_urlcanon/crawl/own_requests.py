@@ -105,6 +105,14 @@ def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
     return mark if mark.get("url") in urls else None
 
 
+def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
+    """Return the mark of *request* if it has one with any of *reasons*, and is for its URL."""
+    mark = request.meta.get(MARK_KEY)
+    if not isinstance(mark, dict) or mark.get("url") != request.url:
+        return None
+    return mark if mark.get("reason") in reasons else None
+
+
 def is_plain(request: Request) -> bool:
     """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
     return NOT_PLAIN.isdisjoint(request.meta)
@@ -169,14 +177,12 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     page as any other, which the spider may have got; where one leads from an audit is
     what is to be compared, and for each audit anew.
     """
-    mark = request.meta.get(MARK_KEY)
-    if not isinstance(mark, dict):
-        return None
-    reason = mark.get("reason")
-    if reason in {RESCUE, RELEASED, OWN_URL} and mark.get("url") == request.url:
-        callback = mark.get("callback")
-        return f"{reason} for {callback}" if callback else str(reason)
-    if mark_of(request, AUDIT):
+    mark = own_mark_of(request, RESCUE, RELEASED, OWN_URL)
+    if mark:
+        reason, callback = str(mark["reason"]), mark.get("callback")
+        return f"{reason} for {callback}" if callback else reason
+    mark = mark_of(request, AUDIT)
+    if mark:
         return f"{AUDIT} {mark.get('round')}.{mark['number']} of {mark['case']}"
     return None
 

@@ -21,6 +21,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_unfiltered,
     leads_off_site,
     mark_of,
+    own_mark_of,
     rewritten,
 )
 from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
@@ -171,5 +172,4 @@ def _is_to_be_fetched(request: Request) -> bool:
 
     What was requested in its place has failed; or the audit looks what it shows, or has it fetched.
     """
-    mark = mark_of(request, RESCUE) or mark_of(request, RELEASED)
-    return bool(mark and mark["url"] == request.url) or mark_of(request, AUDIT) is not None
+    return bool(own_mark_of(request, RESCUE, RELEASED) or mark_of(request, AUDIT))

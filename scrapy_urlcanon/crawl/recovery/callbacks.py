@@ -10,7 +10,7 @@ from zlib import crc32
 from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
-from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, mark_of, marked
+from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, marked, own_mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -49,8 +49,7 @@ def rescue_of(variant: Request, spider: Spider | None) -> Request:
 
 def begins_rescue(request: Request) -> bool:
     """Tell whether *request* begins a rescue: it is no retry of one, nor what that led to."""
-    mark = mark_of(request, RESCUE)
-    return mark is not None and mark["url"] == request.url and not is_retry(request)
+    return own_mark_of(request, RESCUE) is not None and not is_retry(request)
 
 
 def at_work(crawler: Crawler) -> Collection[Request]:

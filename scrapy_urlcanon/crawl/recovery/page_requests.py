@@ -22,6 +22,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_unfiltered,
     mark_of,
     original_of,
+    own_mark_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, callback_of, rescue_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
@@ -157,8 +158,7 @@ class PageRequests:
         if begins_rescue(request):
             self._stats.inc(Stat.RESCUE_SENT)
         callback = self._callback(request)
-        mark = mark_of(request, REWRITTEN)
-        is_rewritten = mark is not None and mark["url"] == request.url
+        is_rewritten = own_mark_of(request, REWRITTEN) is not None
         is_noted = takes_note_of(self._crawler, request)
         is_recorded = is_noted or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
@@ -248,8 +248,7 @@ class PageRequests:
                 if pages[source]:
                     self._lives.confirmed(source, callback)
             return
-        mark = mark_of(request, RESCUE) or mark_of(request, AUDIT)
-        if mark and mark["url"] == request.url:
+        if own_mark_of(request, RESCUE, AUDIT):
             self._refused = request
             return
         page = self._fingerprints.page(request)
