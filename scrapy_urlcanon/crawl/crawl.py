@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.job.job import JobRecovery
-    from scrapy_urlcanon.crawl.job.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.job.job_rules import JobRules
     from scrapy_urlcanon.crawl.order.order import Order
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.record.recorder import Recorder
@@ -440,9 +440,11 @@ class Crawl:
             configuration = self._shared.guard(configuration, mode)
         if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
             return configuration
-        from scrapy_urlcanon.crawl.job.stored_rules import JobRules, guard_stores  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.job.guarded_stores import guard_stores  # noqa: PLC0415
 
         if self._is_job:
+            from scrapy_urlcanon.crawl.job.job_rules import JobRules  # noqa: PLC0415
+
             self._job_rules = JobRules(settings, self.unwritten)
             configuration = self._job_rules.guard(configuration, mode)
         guard_stores(settings, configuration, mode, spider.name, self.unwritten)

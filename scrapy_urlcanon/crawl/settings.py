@@ -58,7 +58,7 @@ REPORT_FORMATS: Final = {
 
 By its path, as :data:`.components.REPORT`: settings are checked where no report is imported.
 """
-_JOB_RULES: Final = ("warn", "error", "keep")
+_, ERROR, KEEP = _JOB_RULES = ("warn", "error", "keep")
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
 SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
-from scrapy_urlcanon.crawl.job.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import rescue_of
-from scrapy_urlcanon.crawl.settings import name_of, value_of
+from scrapy_urlcanon.crawl.settings import ERROR, KEEP, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
 from scrapy_urlcanon.redis.frontier import KEPT

@@ -27,7 +27,7 @@ from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
-from scrapy_urlcanon.crawl.job.stored_rules import JobRules
+from scrapy_urlcanon.crawl.job.job_rules import JobRules
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import Installation

@@ -21,8 +21,8 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.checks.case import rounds_of
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
+from scrapy_urlcanon.crawl.job.job_rules import JobRules
 from scrapy_urlcanon.crawl.job.journal import FILE, FORMAT
-from scrapy_urlcanon.crawl.job.stored_rules import JobRules
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
-    from scrapy_urlcanon.crawl.job.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.job.job_rules import JobRules
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.crawl.stats import CrawlStats

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.job.job_queue import JobQueue
-    from scrapy_urlcanon.crawl.job.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.job.job_rules import JobRules
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,83 @@
+"""What other crawls have stored under fingerprints, which may be of other rules."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.project import data_path
+
+from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.job.stored_rules import FILE, StoredRules
+from scrapy_urlcanon.crawl.settings import DELTAFETCH, ERROR, HTTPCACHE, name_of
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
+
+logger = logging.getLogger(__name__)
+
+
+def guard_stores(
+    settings: BaseSettings,
+    configuration: Configuration,
+    mode: str,
+    spider: str,
+    unwritten: UnwrittenFiles,
+) -> None:
+    """Warn where the HTTP cache or scrapy-deltafetch has fingerprints of other rules.
+
+    :param spider: the name of the spider: each has a store of its own.
+    :raises ConfigurationError: if one has and *mode* is ``error``.
+    """
+    document = RulesDocument.of(configuration)
+    problems = []
+    for name, directory in _stores(settings):
+        path = directory / f"{spider.replace('/', '_')}.{FILE}"
+        stored = StoredRules(path)
+        # A directory of the spider's name, or files of that name and any suffixes.
+        is_used = directory.is_dir() and any(
+            f"{entry.name}.".startswith(f"{spider}.") and entry != path
+            for entry in directory.iterdir()
+        )
+        if stored.document is not None and stored.document.digest == document.digest:
+            continue
+        if is_used:
+            message = (
+                f"{stored.change_to(document)} since the store of {name} was made: "
+                "what it has of a page whose fingerprint changed is not found any more"
+            )
+            problems.append(Problem(name_of("job_rules"), message))
+        if not is_used or mode != ERROR:
+            stored.document = document
+            try:
+                stored.save()
+            except OSError as error:
+                unwritten.note(path, error, "A change of the rules will not be noticed.")
+    if problems and mode == ERROR:
+        raise ConfigurationError(problems)
+    for problem in problems:
+        logger.warning("%s.", problem.message)
+
+
+def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
+    """Yield the stores that are keyed by the fingerprint, with their directories."""
+    names = {}
+    if settings.getbool(HTTPCACHE):
+        names["the HTTP cache"] = settings["HTTPCACHE_DIR"]
+    if settings.getbool(DELTAFETCH):
+        names["scrapy-deltafetch"] = settings.get("DELTAFETCH_DIR", "deltafetch")
+    for name, directory in names.items():
+        try:
+            yield name, Path(data_path(directory))
+        except NotConfigured:
+            # Without a scrapy.cfg, as in an egg of scrapyd, a project has no folder for data:
+            # these have no store then, and turn themselves off.
+            continue
