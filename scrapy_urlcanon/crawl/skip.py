@@ -97,17 +97,18 @@ class SkippedRequests:
         if skip is None:
             return
         place = self._places.of(canonical, self._canonicalizer) if self._places else None
-        if place is None:
-            self._stats.inc(Stat.SKIPPED, template=skip.entry)
-            if self._on_skipped:
-                self._on_skipped(self._drop(request, skip))
-            raise IgnoreRequest(f"its page is always found elsewhere: {skip.entry}")
-        if not self._has_led_here(place, request) and not leads_off_site(
-            request, place, self._crawler.spider
+        if place is not None and (
+            self._has_led_here(place, request)
+            or leads_off_site(request, place, self._crawler.spider)
         ):
-            self._stats.inc(Stat.SKIPPED, template=skip.entry)
-            self._replace(request, place, skip)
-            raise IgnoreRequest(f"its page is always found elsewhere: {place}")
+            return
+        self._stats.inc(Stat.SKIPPED, template=skip.entry)
+        if place is not None:
+            self._stats.inc(Stat.SKIP_PLACED)
+            self._crawler.engine.crawl(rewritten(request, place, skip=skip.entry))
+        elif self._on_skipped:
+            self._on_skipped(self._drop(request, skip))
+        raise IgnoreRequest(f"its page is always found elsewhere: {place or skip.entry}")
 
     def spider_closed(self) -> None:
         """Close the file."""
@@ -126,11 +127,6 @@ class SkippedRequests:
         of = self._canonical_urls.of
         sources = sources_of(request)
         return bool(sources) and of(request, place) in {of(request, url) for url in sources}
-
-    def _replace(self, request: Request, place: str, skip: Cause) -> None:
-        """Have *place* requested, unless it was."""
-        self._stats.inc(Stat.SKIP_PLACED)
-        self._crawler.engine.crawl(rewritten(request, place, skip=skip.entry))
 
 
 def skipped_requests(
