@@ -69,8 +69,8 @@ class AuditedPair(NamedTuple):
         return OtherPage(self.url, self.first, self.judgement.own) if is_other else None
 
     @property
-    def is_of_skip(self) -> bool:
-        """Whether the first one is skipped, and no rule makes the two one."""
+    def is_skipped(self) -> bool:
+        """Whether the variant is skipped, and no rule makes the two one."""
         return any(entry.is_skip for entry in self.entries)
 
 

@@ -121,7 +121,7 @@ class Recorder:
 
     def audited(self, pair: AuditedPair) -> None:
         """Keep what the audit found; of what is skipped, it has what its URL showed already."""
-        if pair.judgement.verdict is Verdict.CANNOT_TELL or pair.is_of_skip:
+        if pair.judgement.verdict is Verdict.CANNOT_TELL or pair.is_skipped:
             return
         for entry in pair.entries:
             for rule in self._rules.behind(entry, pair.url, pair.first) or (None,):
