@@ -128,26 +128,21 @@ class CrawlSettings:
     """Paths of TOML or JSON files of the same shape, or [of other programs](importing.md)."""
     spider_rules: Any = _setting(read.rules, default={})
     """Options by pattern, for `custom_settings`."""
+    profiles: bool | tuple[Any, ...] = _setting(read.profiles, default=True)
+    """Use [what is known about the programs](profiles.md) that sites run on: `True`, `False`, or a
+    list of names of programs and paths of your own files, in which `"*"` stands for all built-in
+    ones."""
     clean_param: bool = _setting(read.flag, default=False)
     """Apply the `Clean-param` lines of each robots.txt."""
     declared_canonical: bool = _setting(read.flag, default=False)
     """Drop requests for the canonical URL that a fetched page declares, [where that has proved
     right](reliability.md#declared-canonicals)."""
-    profiles: bool | tuple[Any, ...] = _setting(read.profiles, default=True)
-    """Use [what is known about the programs](profiles.md) that sites run on: `True`, `False`, or a
-    list of names of programs and paths of your own files, in which `"*"` stands for all built-in
-    ones."""
+    skip_places: str | None = _setting(read.path_of_store, default=None, file="read")
+    """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
+    are](learning.md#where-skipped-pages-are), so that they are fetched there."""
     rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
     """`True` or a list of hosts: fetch the canonical URL instead of the linked one; a
     parameter without `=` stays so."""
-    record: str | None = _setting(read.path_of_store, default=None, file="written")
-    """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
-    the name of the spider and `%(time)s` the time of the start."""
-    record_revisits: bool = _setting(read.flag, default=True, needs="record")
-    """While recording, fetch a few pages a second time, 11 of 240 and 23 of 30,000, [to tell noise
-    from content](learning.md#what-the-store-holds)."""
-    report: tuple[str, ...] = _setting(_paths_of_reports, default=(), file="written")
-    """Where to write [the report](report.md): one or more paths."""
     fallback_request_fingerprinter_class: Any = _setting(read.fingerprinter, default=None)
     """The fingerprinter that gets each request with its canonical URL; by default Scrapy's."""
     rescue: bool = _setting(read.flag, default=True)
@@ -175,20 +170,25 @@ class CrawlSettings:
     audit_max_size: int = _setting(read.count, default=1_048_576)
     """Up to how many bytes of a response its text is compared; a larger one is told by its bytes.
     """
-    order: str | None = _setting(read.order, default=None)
-    """`"novelty"`: fetch first the pages that will probably [bring something new](order.md)."""
+    record: str | None = _setting(read.path_of_store, default=None, file="written")
+    """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
+    the name of the spider and `%(time)s` the time of the start."""
+    record_revisits: bool = _setting(read.flag, default=True, needs="record")
+    """While recording, fetch a few pages a second time, 11 of 240 and 23 of 30,000, [to tell noise
+    from content](learning.md#what-the-store-holds)."""
+    report: tuple[str, ...] = _setting(_paths_of_reports, default=(), file="written")
+    """Where to write [the report](report.md): one or more paths."""
     seen: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file of [the pages that earlier runs got](earlier-runs.md), which are not fetched again;
     `%(name)s` is the name of the spider."""
-    skip_places: str | None = _setting(read.path_of_store, default=None, file="read")
-    """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
-    are](learning.md#where-skipped-pages-are), so that they are fetched there."""
     seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM, needs="seen")
     """Which pages count as got: those that gave an `"item"`, those whose callback got `"text"`, or
     those whose callback got a `"response"` that is a success and not empty."""
     seen_expires: Any = _setting(read.expiry, default={}, needs="seen")
     """How long until a page is fetched again: seconds, or a text such as `"12h"` or `"30d"`; or a
     mapping from hosts, and `*`, to these. Unset: never."""
+    order: str | None = _setting(read.order, default=None)
+    """`"novelty"`: fetch first the pages that will probably [bring something new](order.md)."""
     order_by: Any = _setting(read.order_by, default=TEXT, needs="order")
     """What counts as new: `"text"`, `"items"`, or a callable (or its path) that returns a number
     for a response and the list of its items."""
