@@ -23,6 +23,7 @@ from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from scrapy import Request
@@ -126,24 +127,18 @@ class ReportWriter:
             )
 
     def _report(self) -> Report:
-        for entry, domain in self._rule_changes.suspended:
-            for section in self._sections:
-                section.note_suspension(entry, domain)
-        for installation in self._software.installations if self._software else ():
-            for section in self._sections:
-                section.note_software(installation)
-        if self._ordered:
-            news = self._ordered.news
-            for section in self._sections:
-                section.note_news(news)
         stats = self._crawler.stats.get_stats()
-        figures: dict[str, int] = {}
-        for stat, value in sorted(stats.items()):
-            if stat.startswith(PREFIX) and isinstance(value, int):
-                name = redact_rule(stat.removeprefix(PREFIX))
-                # Two rules that differ in a secret read the same.
-                figures[name] = figures.get(name, 0) + value
+        figures = _figures(stats)
+        suspended = self._rule_changes.suspended
+        software = self._software.installations if self._software else ()
+        news = self._ordered.news if self._ordered else None
         for section in self._sections:
+            for entry, domain in suspended:
+                section.note_suspension(entry, domain)
+            for installation in software:
+                section.note_software(installation)
+            if news:
+                section.note_news(news)
             section.note_figures(figures)
         return Report(
             spider=self._spider,
@@ -153,6 +148,17 @@ class ReportWriter:
             figures=figures,
             contents={section.row: section.rows() for section in self._sections if section.key},
         )
+
+
+def _figures(stats: Mapping[str, object]) -> dict[str, int]:
+    """Return the numbers among our *stats*, without their prefix and without secrets."""
+    figures: dict[str, int] = {}
+    for stat, value in sorted(stats.items()):
+        if stat.startswith(PREFIX) and isinstance(value, int):
+            name = redact_rule(stat.removeprefix(PREFIX))
+            # Two rules that differ in a secret read the same.
+            figures[name] = figures.get(name, 0) + value
+    return figures
 
 
 def _written(time: datetime) -> str:

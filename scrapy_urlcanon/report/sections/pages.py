@@ -182,10 +182,12 @@ def _variant(
     variant: SampledVariant, on_kept: tuple[Step, ...], canonicalizer: Canonicalizer
 ) -> Variant:
     skips = tuple(redact_rule(entry.entry) for entry in variant.entries if entry.is_skip)
-    steps: Iterable[StepOnUrl] = (_DECLARATION,)
+    steps: Iterable[StepOnUrl]
     if skips:
         steps = (StepOnUrl(SKIP, name_of("skip_places"), "dropped", skips),)
-    elif not variant.is_declared:
+    elif variant.is_declared:
+        steps = (_DECLARATION,)
+    else:
         own = variant.options if isinstance(variant.options, dict) else None
         on_dropped = canonicalizer.explain(variant.url, options=own).steps
         steps = _steps(_fired(on_dropped, variant.entries), _fired(on_kept, variant.entries))
