@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
-    from scrapy_urlcanon.crawl.order.progress import News
+    from scrapy_urlcanon.crawl.order.progress import CrawlNews
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Screen
@@ -63,7 +63,7 @@ class Section:
     def note_software(self, installation: Installation) -> None:
         """Note, at the end, a program that was recognised, perhaps in a run before."""
 
-    def note_news(self, news: News) -> None:
+    def note_news(self, news: CrawlNews) -> None:
         """Note, at the end, what an ordered crawl brought."""
 
     def note_figures(self, figures: Mapping[str, int]) -> None:

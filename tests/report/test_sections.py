@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.crawl.order.progress import News
+from scrapy_urlcanon.crawl.order.progress import CrawlNews
 from scrapy_urlcanon.novelty.kinds import Kinds
 from scrapy_urlcanon.report import page, section, sections
 from scrapy_urlcanon.report.document import Report
@@ -136,7 +136,7 @@ def test_line_that_ends_a_trap_can_be_pasted_whatever_its_parameters_are_called(
     for number in range(30):
         kinds.note(f"http://a.example/c?sid={number}", 0, has_news=False)
     traps = Traps(Canonicalizer())
-    traps.note_news(News((), (), tuple(kinds.traps()), {}))
+    traps.note_news(CrawlNews((), (), tuple(kinds.traps()), {}))
     (row,) = traps.rows()
     rules = ast.literal_eval(f"{{{row.setting}}}")
     assert Canonicalizer(rules).skips("http://a.example/c?sid=7")

@@ -63,7 +63,7 @@ _TRAP_AND_LINE: Final = (
 
 
 @frozen
-class News:
+class CrawlNews:
     """What an ordered crawl brought, for the report."""
 
     curve: tuple[tuple[int, int], ...]
@@ -126,9 +126,9 @@ class OrderedCrawl:
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     @property
-    def news(self) -> News:
+    def news(self) -> CrawlNews:
         """What the crawl brought so far."""
-        return News(
+        return CrawlNews(
             tuple(self._curve.points),
             tuple(self._deciles.rows()),
             tuple(self._kinds.traps()),
@@ -266,7 +266,7 @@ class OrderedCrawl:
         if self.has_queue:
             logger.info("\n".join(self._lines(news)), extra={"spider": spider})
 
-    def _lines(self, news: News) -> list[str]:
+    def _lines(self, news: CrawlNews) -> list[str]:
         fetches = self._curve.fetches
         lines = [
             "What is new comes first",

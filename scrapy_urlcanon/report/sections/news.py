@@ -12,7 +12,7 @@ from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.crawl.order.progress import News
+    from scrapy_urlcanon.crawl.order.progress import CrawlNews
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Screen
 
@@ -42,7 +42,7 @@ class NewsCurve(Section):
         super().__init__(canonicalizer)
         self._points: tuple[Point, ...] = ()
 
-    def note_news(self, news: News) -> None:
+    def note_news(self, news: CrawlNews) -> None:
         self._points = tuple(Point(fetches, words) for fetches, words in news.curve if fetches)
 
     def rows(self) -> tuple[Point, ...]:

@@ -11,7 +11,7 @@ from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.crawl.order.progress import News
+    from scrapy_urlcanon.crawl.order.progress import CrawlNews
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Screen
 
@@ -44,7 +44,7 @@ class Traps(Section):
         super().__init__(canonicalizer)
         self._traps: tuple[TrapRow, ...] = ()
 
-    def note_news(self, news: News) -> None:
+    def note_news(self, news: CrawlNews) -> None:
         # A line has names of parameters and places for their values, and none of these.
         self._traps = tuple(
             TrapRow(redact(trap.kind), trap.fetches, trap.new, trap.setting)
