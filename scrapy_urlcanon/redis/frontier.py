@@ -28,6 +28,8 @@ ALIVE: Final = 30.0
 """After so many seconds without a sign of life a process is taken for gone."""
 _BEAT = 5.0
 _NO_EVICTION = "noeviction"
+_UNREADABLE = "unreadable"
+"""Stands for the name of a process: what no process could read is on its way nowhere."""
 _TYPES = {"priority": "zset", "fifo": "list", "lifo": "list"}
 
 
@@ -110,6 +112,16 @@ class Frontier:
     def took_off(self, number: str, request: Request) -> None:
         """Note that *request* is on its way under *number*."""
         self._flying[number] = request
+
+    def set_aside(self, number: str) -> None:
+        """Keep what was taken under *number* for who joins later, as it cannot be read here.
+
+        :raises RedisError: if Redis does not answer.
+        """
+        flight = self._flight(self.name)
+        value = self.server.hget(flight, number)
+        self.server.hset(self._flight(_UNREADABLE), f"{self.name} {number}", value)
+        self.server.hdel(flight, number)
 
     def land(self, under_way: Iterable[Request]) -> None:
         """Forget what is not under way any more.
@@ -207,6 +219,9 @@ class Frontier:
         with self._alone():
             if flushes or (not persists and self.has_ended()):
                 self.clear()
+            # Who joins may have newer code.
+            keys = (self.queue, self._flight(_UNREADABLE))
+            self.run(scripts.REQUEUE, keys, (self.kind, _UNREADABLE))
             self.beat()
 
     def leave(self, *, persists: bool) -> None:
@@ -244,7 +259,7 @@ class Frontier:
         """Tell whether nobody takes part and nothing is left to do: what is stored is of before."""
         return (
             self.is_last()
-            and not self.server.exists(self.queue, f"{self.prefix}pages")
+            and not self.server.exists(self.queue, f"{self.prefix}pages", self._flight(_UNREADABLE))
             and not self.is_busy_elsewhere()
         )
 

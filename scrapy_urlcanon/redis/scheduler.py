@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
 
 _KINDS = {PriorityQueue: "priority", FifoQueue: "fifo", LifoQueue: "lifo"}
 _ATTRIBUTE = "_scrapy_urlcanon_shared"
@@ -171,16 +174,30 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 self.stats.inc_value("scheduler/dequeued/memory")
                 audit: Request = self._audits.popleft()
                 return audit
-            popped = self._frontier.pop(under_way(self._crawler))
+            while popped := self._frontier.pop(under_way(self._crawler)):
+                number, data = popped
+                request = self._read(data)
+                if request:
+                    self._frontier.took_off(number, request)
+                    self.stats.inc_value("scheduler/dequeued/redis")
+                    return request
+                self._frontier.set_aside(number)
         except RedisError as error:
             self._frontier.failed(error)
+        return None
+
+    def _read(self, data: bytes) -> Request | None:
+        """Return the request in *data*; None where another version of the spider queued it."""
+        try:
+            request: Request = self.queue._decode_request(data)  # noqa: SLF001
+        except Exception as error:  # noqa: BLE001 - what it is made of may be of any class
+            logger.error(  # noqa: TRY400 - the message says it all
+                "A request in Redis cannot be read: %(error)s. It is kept for processes that join "
+                "the crawl later.",
+                {"error": error},
+                extra={"spider": self.spider},
+            )
             return None
-        if popped is None:
-            return None
-        number, data = popped
-        request: Request = self.queue._decode_request(data)  # noqa: SLF001
-        self._frontier.took_off(number, request)
-        self.stats.inc_value("scheduler/dequeued/redis")
         return request
 
     def has_pending_requests(self) -> bool:

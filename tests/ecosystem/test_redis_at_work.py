@@ -111,10 +111,10 @@ def test_what_is_seen_and_forgotten_while_redis_is_gone(redis_server):
     assert [each in seen for each in (b"\xab", b"\xcd", "cd")] == [False, True, False]
 
 
-def opened(redis_server):
+def opened(redis_server, spider=FollowSpider):
     """Return a scheduler that takes part in a crawl."""
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
-    crawler = get_crawler(FollowSpider, settings)
+    crawler = get_crawler(spider, settings)
     crawler.spider = crawler._create_spider()
     scheduler = Scheduler.from_crawler(crawler)
     scheduler.open(crawler.spider)
@@ -193,6 +193,28 @@ def test_process_waits_for_the_audits_of_others(redis_server):
     assert is_to_stay(there)
     assert not is_to_stay(here)
     assert not is_to_stay(there)
+
+
+class NewerSpider(FollowSpider):
+    """Has one callback more."""
+
+    def parse_more(self, response):
+        """Do nothing."""
+
+
+@pytest.mark.filterwarnings("ignore:Spider.log")
+def test_request_that_a_process_cannot_read_is_for_one_that_joins_later(redis_server, caplog):
+    """As one whose callback the code of this process does not have: nobody waits for it."""
+    here, there = opened(redis_server), opened(redis_server, NewerSpider)
+    there.enqueue_request(Request(f"{SITE}/a", callback=there.spider.parse_more))
+    there.enqueue_request(Request(f"{SITE}/b", priority=-1))
+    assert here.next_request().url == f"{SITE}/b"
+    assert "'parse_more' not found" in caplog.text
+    assert there.next_request() is None
+    assert is_to_stay(here)
+    assert not is_to_stay(there)
+    assert not is_to_stay(here)
+    assert opened(redis_server, NewerSpider).next_request().url == f"{SITE}/a"
 
 
 def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
