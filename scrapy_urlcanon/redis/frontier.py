@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 KEPT: Final = 7 * 86_400
-"""After so many seconds without a crawl Redis forgets all of it."""
+"""After so many seconds in which nobody wrote to it Redis forgets what no page is lost without."""
 ALIVE: Final = 30.0
 """After so many seconds without a sign of life a process is taken for gone."""
 _BEAT = 5.0
@@ -105,7 +105,7 @@ class Frontier:
         number = str(self._number)
         landed = self._landed(under_way)
         keys = (self.queue, self._flight(self.name), self._done)
-        data = self.run(scripts.POP, keys, (self.kind, self.name, number, KEPT, *landed))
+        data = self.run(scripts.POP, keys, (self.kind, self.name, number, *landed))
         self._forget(landed)
         return (number, data) if data else None
 
@@ -172,8 +172,6 @@ class Frontier:
         if now - self._last_beat < _BEAT and not self.is_down:
             return False
         self.server.sadd(self._processes, self.name)
-        for names in (self._processes, self._done):
-            self.server.expire(names, KEPT)
         self.server.set(self._alive(self.name), "1", px=int(ALIVE * 1000))
         if self.is_down:
             self._recover()

@@ -64,10 +64,10 @@ IS_RECORDED: Final = "return redis.call('SISMEMBER', KEYS[1], ARGV[1])"
 
 POP: Final = """
 local queue, flight, done = unpack(KEYS)
-local kind, name, id, ttl = unpack(ARGV)
+local kind, name, id = unpack(ARGV)
 local taken = redis.call('HGET', flight, id)
 if taken then return string.sub(taken, string.find(taken, ' ', 1, true) + 1) end
-for n = 5, #ARGV do redis.call('HDEL', flight, ARGV[n]) end
+for n = 4, #ARGV do redis.call('HDEL', flight, ARGV[n]) end
 local data, score = nil, '0'
 if kind == 'priority' then
     local found = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
@@ -78,7 +78,6 @@ else data = redis.call('LPOP', queue) end
 if not data then return false end
 redis.call('SREM', done, name)
 redis.call('HSET', flight, id, score .. ' ' .. data)
-redis.call('EXPIRE', flight, ttl)
 return data
 """
 """Take the next request, and note that it is on its way and its process at work.
@@ -174,10 +173,6 @@ local waiting = prefix .. 'waiting:' .. page .. ':' .. callback
 if redis.call('HSETNX', waiting, print, value) == 1 then redis.call('INCR', prefix .. 'count') end
 redis.call('SADD', prefix .. 'callbacks:' .. page, callback)
 redis.call('SADD', prefix .. 'pages', page)
-redis.call('EXPIRE', waiting, ttl)
-for _, name in ipairs({'callbacks:' .. page, 'pages', 'count'}) do
-    redis.call('EXPIRE', prefix .. name, ttl)
-end
 return 'waits'
 """
 )
@@ -216,14 +211,13 @@ REDIRECTED: Final = (
     _GENERATIONS
     + """
 local lives = KEYS[1]
-local prefix, page, callback, source, is_same, ttl = unpack(ARGV)
+local prefix, page, callback, source, is_same = unpack(ARGV)
 local state = get(lives, page .. ' ' .. callback)
 if state == 'h' or state == 'e' or state == 'm' then return state end
 if state == 'c' then return 'e' end
 if not state and get(lives, page) then return 'm' end
 local sources = prefix .. 'sources:' .. page .. ':' .. callback
 redis.call('HSET', sources, source, is_same)
-redis.call('EXPIRE', sources, ttl)
 return 'w'
 """
 )
@@ -261,10 +255,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 """
 """Tell all what an audit found."""
 
-TELL_SUSPENSION: Final = """
-redis.call('SADD', KEYS[1], ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[2])
-"""
+TELL_SUSPENSION: Final = "redis.call('SADD', KEYS[1], ARGV[1])"
 """Tell all what an audit suspended."""
 
 RELEASE: Final = (

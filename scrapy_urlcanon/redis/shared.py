@@ -62,11 +62,10 @@ class Shared:
         """
         server, document = self.frontier.server, RulesDocument.of(configuration)
         text = json.dumps({"digest": document.digest, "rules": document.data})
-        if server.set(self._rules, text, nx=True, ex=KEPT):
+        if server.set(self._rules, text, nx=True):
             return configuration
         stored = json.loads(server.get(self._rules) or text)
         if stored["digest"] == document.digest:
-            server.expire(self._rules, KEPT)
             return configuration
         old = RulesDocument(stored["rules"])
         message = (
@@ -80,7 +79,7 @@ class Shared:
             logger.info("%s. It goes on with the rules of the crawl.", message)
             return old.configuration()
         logger.warning("%s.", message)
-        server.set(self._rules, text, ex=KEPT)
+        server.set(self._rules, text)
         return configuration
 
     def begin(
@@ -108,7 +107,7 @@ class Shared:
         text = json.dumps([*entry, domain]).encode()
         if text not in self._known:
             self._known.add(text)
-            self.frontier.tell(scripts.TELL_SUSPENSION, (self._suspended,), (text, KEPT))
+            self.frontier.tell(scripts.TELL_SUSPENSION, (self._suspended,), (text,))
 
     def audited(self, pair: AuditedPair) -> None:
         """Tell the others what an audit found about *pair*."""

@@ -149,7 +149,7 @@ class SharedLives(PageLives["Request"]):
     def _redirected(
         self, page: bytes, callback: Hashable, source: bytes, *, is_same: bool
     ) -> bytes:
-        arguments = (page.hex(), str(callback), source.hex(), int(is_same), KEPT)
+        arguments = (page.hex(), str(callback), source.hex(), int(is_same))
         try:
             state: bytes = self._frontier.run(
                 scripts.REDIRECTED, (self._frontier.lives,), (self._frontier.prefix, *arguments)

@@ -217,13 +217,31 @@ def test_request_that_a_process_cannot_read_is_for_one_that_joins_later(redis_se
     assert opened(redis_server, NewerSpider).next_request().url == f"{SITE}/a"
 
 
+def lives_of(shared):
+    """Return the lives of pages as a process has them; a request is a text."""
+    return SharedLives(lambda *_: True, shared, lambda url: (url, b"0 " + url.encode()), **BOUNDS)
+
+
+@pytest.mark.filterwarnings("ignore:Spider.log")
+def test_crawl_that_was_killed_and_is_gone_on_with_after_weeks(redis_server):
+    """What was on its way, and what waits for it, is kept for as long as the queue."""
+    killed = opened(redis_server)
+    killed.enqueue_request(Request(f"{SITE}/a?sid=1"))
+    killed.next_request()
+    lives = lives_of(killed._frontier)
+    lives.sent(b"page", "parse")
+    lives.dropped(b"page", "parse", "/a?sid=2", "2")
+    client = redis_server.client
+    client.delete(*(key for key in client.scan_iter() if client.ttl(key) > 0))
+    later = opened(redis_server)
+    assert later.next_request().url == f"{SITE}/a?sid=1"
+    assert lives_of(later._frontier).release_all() == 1
+
+
 def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
     """Nor one that is on its way there: what is dropped for it may be let through."""
     shared = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
-    here, there = (
-        SharedLives(lambda *_: True, shared, lambda url: (url, b"0 " + url.encode()), **BOUNDS)
-        for _ in range(2)
-    )
+    here, there = lives_of(shared), lives_of(shared)
     here.sent(b"page", "parse")
     here.dropped(b"page", "parse", "/?sid=1", "1")
     here.ended(b"page", "parse")
