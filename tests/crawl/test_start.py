@@ -1,7 +1,10 @@
 """Whether a start request counts as seen."""
 
+import asyncio
+
 import pytest
 from loopback import page, redirect
+from profiles.pages import body
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
@@ -62,3 +65,47 @@ async def test_scheduler_without_a_dupefilter_is_said(crawl, caplog):
     assert sorted(set(result.hits)) == ["/", "/a"]
     warnings = [r.getMessage() for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
     assert len([w for w in warnings if "URLCANON_RECORD_START" in w]) == 1
+
+
+class LongStart(FollowSpider):
+    """Has start requests as long as another program has some, as one that reads a queue."""
+
+    allowed_domains = ("site.example",)
+
+    def _start(self, urls):
+        async def start():
+            yield Request(urls[0])
+            for _ in range(200):
+                if self.crawler.stats.get_value("item_scraped_count") == 2:
+                    break
+                await asyncio.sleep(0.005)
+            yield Request(urls[1])
+
+        return start
+
+
+VARIANTS = links("/a?sid=1", "/a?sid=2")
+FORUM = page(
+    body(
+        '<a href="https://www.phpbb.com/">phpBB</a><a href="viewtopic.php?p=5">a post</a>'
+        '<link href="./styles/prosilver/theme/stylesheet.css" rel="stylesheet">',
+        'id="phpbb" class="nojs"',
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        {"/": VARIANTS, "/a?sid=1": page("gone", status=404), "/a?sid=2": page("a")},
+        {"/": VARIANTS, "/a?sid=1": redirect("http://else.example/"), "/a?sid=2": page("a")},
+        {"/": FORUM, "/viewtopic.php?p=5": page("a post")},
+    ],
+    ids=["of an error", "of a redirect that is refused", "for the topic of a post"],
+)
+@deferred_f_from_coro_f
+async def test_variant_waits_for_no_start_request(crawl, pages):
+    """It is fetched once nothing else is left to do, though start requests are yet to come."""
+    rules = {"URLCANON_RULES": ON["URLCANON_RULES"]}
+    result = await crawl(site(pages), rules, start=(f"{SITE}/", f"{SITE}/last"), spider=LongStart)
+    assert result.hits == [*pages, "/last"]

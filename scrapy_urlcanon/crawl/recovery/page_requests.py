@@ -26,6 +26,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, callback_of, rescue_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
+from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
@@ -107,7 +108,7 @@ class PageRequests:
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
         """Are called with the names that pages had, each with its new one."""
         crawler.signals.connect(self.raised, signals.spider_error)
-        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        on_idle(crawler, self.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     # What is known of a page.

@@ -15,6 +15,7 @@ from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
+from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
 from scrapy_urlcanon.crawl.scheduling.engine import is_local
 from scrapy_urlcanon.crawl.software.authority import authority_of
@@ -108,7 +109,7 @@ class PartsOfPages:
         self._batch = _FIRST_BATCH
         self._proved = 0
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
-        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        on_idle(crawler, self.spider_idle)
 
     def add(self, installation: Installation) -> None:
         """Take over what is known of *installation*."""

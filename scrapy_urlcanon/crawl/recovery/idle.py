@@ -1,0 +1,38 @@
+"""When nothing is left to do, but for start requests that are yet to come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of, under_way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+
+
+def on_idle(crawler: Crawler, receiver: Callable[[], None]) -> None:
+    """Call *receiver* when the spider is idle, or would be if it had no start requests left.
+
+    Those may come as long as another program has some, as from a queue, or wait for a page: until
+    then Scrapy takes no spider for idle (2.19, ``core/engine.py``, ``spider_is_idle``).
+    """
+
+    def scheduler_empty() -> None:
+        engine = crawler.engine
+        is_busy = (
+            under_way(crawler)
+            # What a pipeline downloads.
+            or engine.downloader.active
+            # It may have some and give none yet.
+            or scheduler_of(crawler).has_pending_requests()
+        )
+        # Where the spider is idle that is said next.
+        if not is_busy and not engine.spider_is_idle():
+            receiver()
+
+    crawler.signals.connect(receiver, signals.spider_idle)
+    crawler.signals.connect(scheduler_empty, signals.scheduler_empty, weak=False)
