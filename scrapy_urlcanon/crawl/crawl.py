@@ -284,8 +284,6 @@ class Crawl:
             rule_changes=self.rule_changes,
             stats=self.stats,
             on_audited=self._on_audited,
-            on_orphans=self._job_rules.orphan if self._job_rules else lambda _: None,
-            orphans=self._job_rules.orphans if self._job_rules else set(),
         )
         if settings.declared_canonical:
             from scrapy_urlcanon.crawl.declared.declared_canonicals import (  # noqa: PLC0415

@@ -37,7 +37,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -70,8 +70,6 @@ class Audit:
     its page is looked for (:class:`.SkippedPages`).
 
     :param on_audited: is called with each variant that was audited.
-    :param on_orphans: as of :class:`.Suspension`.
-    :param orphans: those of earlier runs of the job.
     """
 
     def __init__(
@@ -87,8 +85,6 @@ class Audit:
         rule_changes: RuleChanges,
         stats: CrawlStats,
         on_audited: Callable[[AuditedPair], None],
-        on_orphans: Callable[[Iterable[bytes]], None],
-        orphans: set[bytes],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -116,9 +112,7 @@ class Audit:
             variants=self._variants,
             held=self.held,
             take_under_way=self._take_under_way,
-            on_orphans=on_orphans,
         )
-        self.suspension.orphans |= orphans
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
         self._blame = Blame(
             canonicalizer,

@@ -19,7 +19,7 @@ from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from scrapy.crawler import Crawler
 
@@ -46,8 +46,6 @@ class Suspension:
     :param held: what was fetched of some of it.
     :param take_under_way: removes and returns the variants that are being audited and that what
         it is given is true of.
-    :param on_orphans: is called with the fingerprints that pages had before, and that what the
-        duplicate filter has stored says are seen.
     """
 
     def __init__(
@@ -63,7 +61,6 @@ class Suspension:
         variants: DroppedVariants,
         held: HeldResponses,
         take_under_way: Callable[[Callable[[Drop], bool]], list[Drop]],
-        on_orphans: Callable[[Iterable[bytes]], None],
     ) -> None:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
@@ -75,7 +72,6 @@ class Suspension:
         self._variants = variants
         self._held = held
         self._take_under_way = take_under_way
-        self._on_orphans = on_orphans
         self.orphans: set[bytes] = set()
         """What the duplicate filter has as seen, though nobody has fetched its page."""
 
@@ -199,7 +195,6 @@ class Suspension:
         for other in others:
             # The spider got it from the audit.
             record_as_seen(self._crawler, Request(other.url))
-        self._on_orphans(stood)
         return stood
 
     def releases(self, drop: Drop) -> bool:

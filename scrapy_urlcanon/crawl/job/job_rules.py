@@ -94,7 +94,7 @@ class JobRules:
                 else "not known any more, and is fetched again",
             )
         if has_changed:
-            stored.document, stored.suspended, stored.orphans = document, [], set()
+            stored.document, stored.suspended = document, []
             self.save()
         return configuration
 
@@ -114,18 +114,6 @@ class JobRules:
         """Note that *entry* is off on *domain* for as long as the job goes on."""
         if (entry, domain) not in self._stored.suspended:
             self._stored.suspended.append((entry, domain))
-            self.save()
-
-    @property
-    def orphans(self) -> set[bytes]:
-        """What the duplicate filter has stored, though no page has that fingerprint any more."""
-        return {bytes.fromhex(text) for text in self._stored.orphans if _HEX.fullmatch(text)}
-
-    def orphan(self, fingerprints: Iterable[bytes]) -> None:
-        """Note that no page has *fingerprints* any more."""
-        new = {each.hex() for each in fingerprints} - self._stored.orphans
-        if new:
-            self._stored.orphans |= new
             self.save()
 
     def recognised(self, profiles: Callable[[], Iterable[Profile]]) -> Iterator[Installation]:

@@ -39,16 +39,13 @@ class StoredRules:
         """The rules; None where there is no file, or none that can be read."""
         self.suspended: list[tuple[RuleEntry, str]] = []
         """Pairs of an option and the domain on which the audit turned it off."""
-        self.orphans: set[str] = set()
-        """Fingerprints, in hexadecimal, that the duplicate filter has stored, and that pages had
-        until what was suspended was."""
         self.recognised: dict[str, list[dict[str, Any]]] = {}
         """By host the programs that were recognised, each as :meth:`.Installation.as_data`."""
         self.problem: str | None = None
         """Why there is a file that cannot be read."""
         try:
             text = path.read_text(encoding="utf-8")
-            self.document, self.suspended, self.recognised, self.orphans = _parse(text)
+            self.document, self.suspended, self.recognised = _parse(text)
         except FileNotFoundError:
             pass
         # As many as there are things that are wrong with what others have written there.
@@ -97,7 +94,6 @@ class StoredRules:
             "rules": self.document.data,
             "suspended": [[*entry, domain] for entry, domain in sorted(self.suspended)],
             "recognised": list(chain.from_iterable(self.recognised.values())),
-            "orphans": sorted(self.orphans),
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps(stored, indent=1))
@@ -105,8 +101,8 @@ class StoredRules:
 
 def _parse(
     text: str,
-) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]], set[str]]:
-    """Return what is stored: the rules, what is suspended, what is recognised, and orphans.
+) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]]]:
+    """Return what is stored: the rules, what is suspended and what is recognised.
 
     :raises Exception: of whatever kind, if it is not as it was written.
     """
@@ -138,4 +134,4 @@ def _parse(
         if not all(isinstance(data.get(name), kind) for name, kind in _RECOGNISED.items()):
             raise TypeError("'recognised' has another shape")
         recognised.setdefault(data["host"], []).append(data)
-    return document, suspended, recognised, set(map(str, stored.get("orphans", [])))
+    return document, suspended, recognised
