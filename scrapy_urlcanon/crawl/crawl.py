@@ -37,7 +37,7 @@ from scrapy_urlcanon.files import fill
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
@@ -257,6 +257,7 @@ class Crawl:
             requests=self.requests,
             rule_changes=self.rule_changes,
             stats=self.stats,
+            on_variant=self._on_variant_of_earlier,
         )
 
     def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
@@ -403,6 +404,11 @@ class Crawl:
             self.declared_canonicals.audited(pair)
         for listener in self._audit_listeners:
             listener(pair)
+
+    def _on_variant_of_earlier(self, request: Request, url: str) -> None:
+        """Have it audited whether *request* is for the page that an earlier run got by *url*."""
+        if self.sampling_audit and self.dropped:
+            self.sampling_audit.answered(self.dropped.replaced(request, url))
 
     def _on_recognised(self, host: str, found: tuple[Installation, ...]) -> None:
         if self._job_rules:

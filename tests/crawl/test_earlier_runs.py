@@ -268,7 +268,7 @@ async def test_store_that_breaks_loses_nothing(crawl, monkeypatch, caplog):
     def broken(*_):
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(SeenPages, "at", broken)
+    monkeypatch.setattr(SeenPages, "got", broken)
     monkeypatch.setattr(SeenPages, "add", broken)
     second = await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
     assert second.pages == ["/a?sid=1", "/b", "/empty", "/new"]

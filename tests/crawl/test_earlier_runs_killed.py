@@ -5,9 +5,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from audited_shop import SETTINGS, WRONG, product
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import FollowSpider, links, site
+from sites import FollowSpider, ItemSpider, links, site
 
 from scrapy_urlcanon.crawl.earlier.pages import _BATCH
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
@@ -41,3 +42,15 @@ async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by, monkey
     assert noted_at_work == []
     with closing(SeenPages(STORE)) as store:
         assert len([*store.list()]) == len(PAGES)
+
+
+@deferred_f_from_coro_f
+async def test_what_is_refused_for_another_page_is_audited(crawl):
+    """The run before had got one page of a wrong entry when it was killed, and audited nothing."""
+    urls = [f"/item/p?id={number}" for number in range(6)]
+    answers = {url: product(url) for url in urls}
+    settings = {**WRONG, **SETTINGS, "URLCANON_SEEN": str(STORE)}
+    await crawl(site({**answers, "/": links(urls[0])}), settings, spider=ItemSpider)
+    second = await crawl(site({**answers, "/": links(*urls)}), settings, spider=ItemSpider)
+    assert second.figures["audit/suspended/drop_params/id"] == 1
+    assert len(second.items) == len(urls) - 1

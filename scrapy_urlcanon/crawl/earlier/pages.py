@@ -33,6 +33,8 @@ from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
@@ -59,6 +61,8 @@ class EarlierPages:
     was got is noted with what redirected to it; where its callback raises, it was not got.
 
     :param path: that of the store.
+    :param on_variant: is called with each request that is refused, though its URL is another one
+        than that by which its page was got, and with that one.
     :raises ConfigurationError: if the store cannot be used.
     """
 
@@ -72,6 +76,7 @@ class EarlierPages:
         requests: PageRequests | None,
         rule_changes: RuleChanges,
         stats: CrawlStats,
+        on_variant: Callable[[Request, str], None],
     ) -> None:
         self._crawler = crawler
         self._path = path
@@ -81,6 +86,7 @@ class EarlierPages:
         self._requests = requests
         self._rule_changes = rule_changes
         self._stats = stats
+        self._on_variant = on_variant
         self._store = SeenPages(path)
         self._began = self._beginning()
         self._new: dict[bytes, SeenPage] = {}
@@ -153,11 +159,14 @@ class EarlierPages:
         if meta.get(REFETCH_KEY) or mark_of(request, AUDIT):
             return
         key = self._fingerprints.page(request)
-        if key is None or not self._is_known or not self._is_got(key, request.url):
+        url = self._got_by(key, request.url) if key and self._is_known else None
+        if url is None:
             return
         self._stats.inc(Stat.SEEN_SKIPPED)
         if self._requests:
             self._requests.got_before(request)
+        if url != request.url:
+            self._on_variant(request, url)
         raise IgnoreRequest("an earlier run has got its page")
 
     def delivered(self, response: Response) -> None:
@@ -232,16 +241,18 @@ class EarlierPages:
             path.write_text(repr(now), encoding="ascii")
             return now
 
-    def _is_got(self, key: bytes, url: str) -> bool:
+    def _got_by(self, key: bytes, url: str) -> str | None:
+        """Return the URL by which an earlier run got the page of *key*, if that holds for *url*."""
         try:
-            at = self._store.at(key)
+            got = self._store.got(key)
         except sqlite3.Error as error:
             self._failing.note(error)
-            return False
-        if at is None or at >= self._began:
-            return False
+            return None
+        if got is None or got[0] >= self._began:
+            return None
+        at, by = got
         expires = self._expiry(url)
-        return not expires or time.time() - at < expires
+        return by if not expires or time.time() - at < expires else None
 
     def _expiry(self, url: str) -> float:
         """Return after how many seconds the page of *url* is to be got again; 0 for never.

@@ -69,13 +69,14 @@ class SeenPages:
         """Close the file."""
         self._database.close()
 
-    def at(self, key: bytes) -> float | None:
-        """Return when the page of *key* was got, or None.
+    def got(self, key: bytes) -> tuple[float, str] | None:
+        """Return when the page of *key* was got, and by which URL, or None.
 
         :raises sqlite3.Error: if that cannot be read.
         """
-        row = self._database.execute("SELECT at FROM pages WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
+        query = "SELECT at, url FROM pages WHERE key = ?"
+        row: tuple[float, str] | None = self._database.execute(query, (key,)).fetchone()
+        return row
 
     def add(self, pages: Iterable[SeenPage], digest: str) -> None:
         """Add *pages*, or note that they were got again; their keys are of the rules of *digest*.

@@ -292,9 +292,12 @@ class PageRequests:
 
     def got_before(self, request: Request) -> None:
         """Note that an earlier run has got the page of *request*: so is what redirected to it."""
-        callback = self._callback(request)
-        for source in self._bring(self.pages.redirected_to(request), callback):
-            self._lives.confirmed(source, callback)
+        callback, pages = self._callback(request), self.pages.redirected_to(request)
+        own = self._fingerprints.page(request)
+        if own:
+            pages[own] = True
+        for page in self._bring(pages, callback):
+            self._lives.confirmed(page, callback)
 
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
