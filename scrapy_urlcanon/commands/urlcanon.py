@@ -80,9 +80,7 @@ class Command(ScrapyCommand):
                 raise
             # What is still held goes nowhere ("Note on SIGPIPE" in the documentation of signal).
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            if error.errno == EPIPE:
-                # The reader of a pipe has seen enough.
-                self.exitcode = 0
-            else:
+            # The reader of a pipe has seen enough, of whatever came of it.
+            if error.errno != EPIPE:
                 print(f"The output cannot be written: {error.strerror}", file=sys.stderr)  # noqa: T201
                 self.exitcode = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,10 +114,12 @@ to, under the URL that they declare, and where the crawl has seen the same page.
         if output is not None and end != _SHUTDOWN:
             # First, since the command ends where nobody reads on what it prints, as with "| head".
             problem = _write(output, those_that_stood(configuration, checks))
-        if checks:
-            _show(checks, fetched, end, screen)
-        if arguments.json:
-            print(_to_json(checks))  # noqa: T201
+        # What nobody reads on as far as that is true all the same, and so is the exit status.
+        with suppress(BrokenPipeError):
+            if checks:
+                _show(checks, fetched, end, screen)
+            if arguments.json:
+                print(_to_json(checks))  # noqa: T201
         if end == _SHUTDOWN:
             raise KeyboardInterrupt
         if problem:

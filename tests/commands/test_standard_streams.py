@@ -57,14 +57,18 @@ def test_output_that_nobody_reads_to_its_end_is_no_error(folder, arguments):
 
 
 def test_file_is_written_though_nobody_reads_the_table(folder):
-    """What took an hour to fetch is not lost to "| head"."""
+    """What took an hour to fetch is not lost to "| head", nor that a rule failed."""
     (folder / "a.toml").write_text('["a.example"]\ndrop_params = ["sid"]\n')
-    (folder / "urls.tsv").write_text("url\tstatus\nhttp://a.example/?sid=1\t200\n")
+    (folder / "urls.tsv").write_text("url\nhttp://a.example/?sid=1\nhttp://a.example/?sid=2\n")
     arguments = ["validate", "a.toml", "--observations", "urls.tsv", "-o", "stood.toml"]
-    with Loopback(lambda _: page("text")) as server, _pipe_that_nobody_reads() as output:
+
+    def respond(request):
+        return page(f"<p>All about number {len(request.target)}{request.target[-1]}.")
+
+    with Loopback(respond) as server, _pipe_that_nobody_reads() as output:
         done = run(arguments, cwd=folder, environment=server.proxies, stdout=output)
-    assert done.returncode == 0
-    assert "sid" in (folder / "stood.toml").read_text()
+    assert done.returncode == 1
+    assert "fails" in (folder / "stood.toml").read_text()
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
