@@ -111,6 +111,16 @@ def test_cdxj_is_read(tmp_path):
     assert skipped == {"no status": 1}
 
 
+def test_brace_in_a_url_does_not_make_an_index_another_one(tmp_path):
+    """As in the URL that a template of a page has left unfilled."""
+    url = "http://a.example/{id}"
+    line = f"com,example)/{{id}} 2020 {url} text/html 200 ABCDEFGH2345 - - 321 0 x.warc\n"
+    cdxj = f"com,example)/{{id}} 2020 {json.dumps({'url': url})}\n"
+    for name, text in (("o.cdx", line), ("o.cdxj", cdxj)):
+        observations, skipped = read_all(write(tmp_path / name, text))
+        assert ([observation.url for observation in observations], skipped) == ([url], {})
+
+
 def test_warc_is_read(tmp_path):
     """A WARC file gives digests of the text, and declared canonicals."""
     warcwriter = pytest.importorskip("warcio.warcwriter")

@@ -50,8 +50,10 @@ def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
 def _fields(line: str, letters: list[str]) -> dict[str, object]:
     fields: dict[str, object] = {}
-    if "{" in line:
-        fields = json_object(line[line.index("{") :])
+    # A URL may have a brace in it, and has no space.
+    _, begins, rest = line.partition(" {")
+    if begins:
+        fields = json_object("{" + rest)
     else:
         for letter, value in named(letters, line.split()).items():
             if letter in _LETTERS and value != "-":
