@@ -184,6 +184,9 @@ def _number(value: object, column: str, lowest: int, highest: int, default: int)
         return value
     if value is None or value == "":
         return default
+    if isinstance(value, float) and value.is_integer():
+        # A column of numbers of which some are missing is one of these in many tables.
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise BadObservationError(f"bad {column}", repr(value)[:80])
     try:

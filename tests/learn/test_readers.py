@@ -240,6 +240,8 @@ def test_parquet_is_read(tmp_path):
     table = {
         "url": ["http://a.example/", "http://a.example/b", "mailto:x", None],
         "status": [None, 301, 200, 200],
+        # As pandas has numbers of which some are missing.
+        "bytes": [None, 321.0, None, None],
         "site": ["x"] * 4,
         "main_sha1": [DIGEST, None, None, None],
         "simhash64": ["ff", None, None, None],
@@ -249,7 +251,7 @@ def test_parquet_is_read(tmp_path):
     assert read_all(tmp_path / "o") == (
         [
             Observation("http://a.example/", main_sha1=DIGEST, simhash64=255),
-            Observation("http://a.example/b", 301, redirect="http://a.example/"),
+            Observation("http://a.example/b", 301, bytes=321, redirect="http://a.example/"),
         ],
         {"not an http(s) URL": 1, "no URL": 1},
     )
