@@ -86,26 +86,29 @@ class _FailuresApart:
         return response
 
     def _retrieved(self, spider: Spider, request: Request) -> Response | None:
-        response: Response | None = self._storage.retrieve_response(
-            spider, marked(request, OWN_URL)
-        )
+        def stored(key: Request) -> Response | None:
+            found: Response | None = self._storage.retrieve_response(spider, key)
+            return found
+
+        response = stored(marked(request, OWN_URL))
+        if response is not None:
+            if self._is_whole_page(request, response):
+                # Why else is it stored for its URL alone? Scrapy stores no flags.
+                response.flags.append(CUT_SHORT)
+            return response
+        response = stored(request)
+        if response is not None and self._is_of_another(request, response):
+            self._taken[self._fingerprinter.fingerprint(request)] = True
+            response = None
         if response is None:
-            response = self._storage.retrieve_response(spider, request)
-            if response is not None and self._is_of_another(request, response):
-                self._taken[self._fingerprinter.fingerprint(request)] = True
-                response = None
-            if response is None:
-                response = self._storage.retrieve_response(spider, marked(request, RELEASED))
-            if response is None:
-                return None
-            # In older caches there are failures under the fingerprints of pages.
-            is_shared = self._is_whole_page(request, response) and not self._is_instead(request)
-            if not is_shared and response.url != request.url:
-                return None
-            self._note(request)
-        elif self._is_whole_page(request, response):
-            # Why else is it stored for its URL alone? Scrapy stores no flags.
-            response.flags.append(CUT_SHORT)
+            response = stored(marked(request, RELEASED))
+        if response is None:
+            return None
+        # In older caches there are failures under the fingerprints of pages.
+        is_shared = self._is_whole_page(request, response) and not self._is_instead(request)
+        if not is_shared and response.url != request.url:
+            return None
+        self._note(request)
         return response
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
