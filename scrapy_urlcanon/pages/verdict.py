@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.pages.common_contents import CommonContents
@@ -326,4 +327,4 @@ def _are_other_files(one: PageDigest, other: PageDigest) -> bool:
 
 def some_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Return as many of *texts* as a verdict names."""
-    return tuple(text for text, _ in zip(texts, range(_SHOWN_LINES), strict=False))
+    return tuple(islice(texts, _SHOWN_LINES))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -251,7 +251,7 @@ def _pair(pair: AuditedPair) -> Pair:
 
 
 def _lines(lines: Iterable[str]) -> Iterator[str]:
-    for line, _ in zip(lines, range(_LINES), strict=False):
+    for line in islice(lines, _LINES):
         shown = visible(redact(line))
         yield shown if len(shown) <= _LONGEST_LINE else f"{shown[:_LONGEST_LINE]} …"
 
