@@ -14,8 +14,9 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.crawl.attribution import DroppedDuplicates
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
-from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
+from scrapy_urlcanon.crawl.dropped import DropCounts
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
@@ -350,7 +351,9 @@ class Crawl:
         obey_meta(self._crawler)
         self._hear_of_drops()
         if self.fingerprinter and self.dropped:
-            self.first_urls.watch(self._crawler, self.fingerprinter, self.dropped.disown)
+            self.first_urls.watch(
+                self._crawler, self.fingerprinter, on_foreign=self.dropped.counts.disown
+            )
             keep_apart(self._crawler, self._fallback, self.fingerprinter)
         if self._shared:
             audit = self.audit
@@ -383,11 +386,10 @@ class Crawl:
         declared = self.declared_canonicals
         listening = (self.order, rescue, audit, declared, self.recorder)
         self.dropped = DroppedDuplicates(
-            self._crawler,
             self.canonicalizer,
             fingerprints,
             self.first_urls,
-            self.stats,
+            DropCounts(self._crawler, self.stats),
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
             orphans=self.audit.suspension.orphans if self.audit else (),

@@ -211,7 +211,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if self._audit and self._dropped:
             # The filter sees the canonical URL alone, and no variant of it.
             self._audit.dropped(self._dropped.replaced(request, url))
-        again = self._dropped is not None and self._dropped.is_replaced_again(request.url)
+        again = self._dropped is not None and self._dropped.counts.is_replaced_again(request.url)
         return rewritten(request, url, **({"again": True} if again else {}))
 
     def _rewrites(self, url: str) -> bool:

@@ -14,7 +14,7 @@ from scrapy.utils.request import request_from_dict
 from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl import dropped
+from scrapy_urlcanon.crawl import attribution, dropped
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.scheduling.seen import seen_fingerprints
 
@@ -88,7 +88,7 @@ async def test_signal_has_one_receiver_at_most(crawl, settings, receivers):
 async def test_error_on_a_drop_ends_no_crawl(crawl, caplog, monkeypatch, settings):
     """It is logged, and the spider goes on."""
     fail = Mock(side_effect=RuntimeError("on purpose"))
-    monkeypatch.setattr(dropped.DroppedDuplicates, "request_dropped", fail)
+    monkeypatch.setattr(attribution.DroppedDuplicates, "request_dropped", fail)
     result = await crawl(REPEATING, settings)
     assert sorted(result.hits) == ["/", "/a"]
     assert result.stats["finish_reason"] == "finished"
@@ -199,13 +199,13 @@ async def test_verbatim_url_is_a_page_of_its_own(crawl):
 def test_drop_of_what_is_no_url_counts():
     """Scrapy takes it as it is, and drops it where it comes again."""
     crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
-    counts = Crawl.of(crawler).dropped
+    duplicates = Crawl.of(crawler).dropped
     try:
         request = Request("http://[none/", meta={"verbatim_url": True})
     except ValueError:
         pytest.skip("this Scrapy takes no such URL")
-    counts.request_dropped(request)
-    counts.spider_closed(crawler.spider)
+    duplicates.request_dropped(request)
+    duplicates.counts.spider_closed(crawler.spider)
     assert crawler.stats.get_value("urlcanon/dropped/domain/none") == 1
     assert crawler.stats.get_value("urlcanon/dropped/exact") == 1
 

@@ -1,0 +1,153 @@
+"""Says of each dropped request which rules made it a duplicate, and tells all who want to hear."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.crawl.canonical_urls import names_its_page
+from scrapy_urlcanon.crawl.dropped import DECLARED, Drop
+from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, own_mark_of, with_url
+from scrapy_urlcanon.crawl.settings import META_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.dropped import DropCounts
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.origins import LinkingPages
+
+
+class DroppedDuplicates:
+    """Attributes every dropped request to the rules that made it a duplicate, and has it counted.
+
+    It is told by the scheduler (:func:`.hear_of_drops`), which alone knows that a request was
+    dropped, whatever the duplicate filter. A dropped request is ``exact`` where its URL is the
+    first one under its fingerprint, else ``variant``, and credited to every rule that changed one
+    of the two URLs.
+
+    :param declared_by: returns the URL of the page that declared the one of a fingerprint, where
+        that alone is why the duplicate filter has it as seen.
+    :param orphans: the fingerprints of pages whose URL was dropped for another page.
+    :param listeners: are called with each dropped request, once it is counted; but for repeats, of
+        which there is nothing to say, and which nearly all drops are: the very request that stands
+        for its page.
+    :param changes_urls: whether requests take the place of those for other URLs, so that none is
+        such a repeat. Where such a one is dropped it counts, and :attr:`reporters` hear of it, as
+        the one that was linked: a variant, due to what makes the one of the other, or to ``skip``.
+    """
+
+    def __init__(
+        self,
+        canonicalizer: Canonicalizer,
+        fingerprints: PageFingerprints,
+        first_urls: FirstUrls,
+        counts: DropCounts,
+        *,
+        declared_by: Callable[[bytes], str | None] | None,
+        linking_pages: LinkingPages | None,
+        orphans: Container[bytes],
+        listeners: list[Callable[[Drop], None]],
+        changes_urls: bool,
+    ) -> None:
+        self._canonicalizer = canonicalizer
+        self._fingerprints = fingerprints
+        self._first_urls = first_urls
+        self.counts = counts
+        self._declared_by = declared_by
+        self._linking_pages = linking_pages
+        self._orphans = orphans
+        self._listeners = listeners
+        self.reporters: list[Callable[[Drop], None]] = []
+        """Are called after the listeners, with repeats too."""
+        self._changes_urls = changes_urls
+        # Variants come in groups: the first of a group is looked up again and again.
+        self._entries_that_fired = lru_cache(10_000)(self._explain)
+
+    def request_dropped(self, request: Request) -> None:
+        """Attribute *request*, which the scheduler did not accept, and tell all who listen."""
+        if self._first_urls.question:
+            self._first_urls.question.look_back(is_dropped=True)
+        fingerprint = self._fingerprints.fingerprint(request)
+        is_repeat = self._is_repeat(request, fingerprint)
+        if is_repeat and not self.reporters:
+            self.counts.add_exact(domain_of(request.url))
+            return
+        drop = self._attribute(request, fingerprint)
+        if self._linking_pages:
+            drop = drop._replace(linked_from=self._linking_pages.of(request))
+        linked = self._as_linked(drop) if self._changes_urls else drop
+        self.counts.add(linked)
+        if not is_repeat:
+            for listener in self._listeners:
+                listener(drop)
+        for reporter in self.reporters:
+            reporter(linked)
+
+    def replaced(self, request: Request, url: str) -> Drop:
+        """Return the drop of *request*, in whose place one for *url* is scheduled.
+
+        It is not counted: the duplicate filter may take what is scheduled for a new one.
+        """
+        fingerprint = self._fingerprints.fingerprint(request)
+        entries = self._fired(request) | self._entries_that_fired(url)
+        return Drop(request, url, fingerprint, entries, domain_of(request.url))
+
+    def _is_repeat(self, request: Request, fingerprint: bytes) -> bool:
+        """Tell whether *request* is that which stands for its page, as the spider made it."""
+        first = self._first_urls.of(fingerprint)
+        return (
+            (first is None or first == request.url)
+            and not self._changes_urls
+            and is_plain(request)
+            and fingerprint not in self._orphans
+            and not (self._declared_by and self._declared_by(fingerprint))
+        )
+
+    def _attribute(self, request: Request, fingerprint: bytes) -> Drop:
+        url = request.url
+        domain = domain_of(url)
+        declaring = self._declared_by and self._declared_by(fingerprint)
+        if declaring:
+            return Drop(request, declaring, fingerprint, DECLARED, domain)
+        # A URL that is not canonical would have been noted: where none is, this one is canonical,
+        # or no rule touched it, or its fingerprint is its own.
+        first = self._first_urls.of(fingerprint) or url
+        entries: frozenset[RuleEntry] = frozenset()
+        if url != first and not names_its_page(request):
+            entries = self._fired(request) | self._entries_that_fired(first)
+        return Drop(request, first, fingerprint, entries, domain)
+
+    def _as_linked(self, drop: Drop) -> Drop:
+        """Return the drop of what was linked, where *drop* is of what takes the place of that."""
+        mark = own_mark_of(drop.request, REWRITTEN)
+        if mark is None:
+            return drop
+        linked = with_url(drop.request, mark["original"])
+        if "skip" in mark:
+            entries = frozenset((RuleEntry(SKIP, mark["skip"]),))
+        elif drop.is_declared:
+            entries = drop.entries
+        else:
+            entries = self._fired(linked) | self._entries_that_fired(drop.first)
+        return drop._replace(request=linked, entries=entries, domain=domain_of(linked.url))
+
+    def _fired(self, request: Request) -> frozenset[RuleEntry]:
+        options = request.meta.get(META_KEY)
+        if isinstance(options, dict):
+            return self._explain(request.url, options)
+        return self._entries_that_fired(request.url)
+
+    def forget(self) -> None:
+        """Forget which rules fired on which URL: the rules changed."""
+        self._entries_that_fired.cache_clear()
+
+    def _explain(self, url: str, options: dict[str, Any] | None = None) -> frozenset[RuleEntry]:
+        steps = self._canonicalizer.explain(url, options=options).steps
+        return frozenset(entry for step in steps for entry in step.entries)
