@@ -119,8 +119,9 @@ class PageFingerprints:
         return is_known
 
     def forget(self) -> None:
-        """Forget the fingerprints of other requests than those under way: the rules changed."""
+        """Forget all fingerprints: the rules changed."""
         self._memo.clear()
+        self._fingerprints.clear()
 
     def _fingerprint(self, request: Request) -> bytes:
         if request.callback is NO_CALLBACK:

@@ -8,7 +8,7 @@ from audited_shop import WRONG, product, shop
 from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 SETTINGS = {
     "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
@@ -139,3 +139,27 @@ async def test_page_for_which_another_was_cached_is_fetched_once_the_entry_fell(
         requests = [Request(SITE + url, dont_filter=dont_filter) for url in order]
         result = await crawl(respond, settings, start=requests)
         assert {*result.pages} == {*urls}
+
+
+class Sending(FollowSpider):
+    """Sends a form to two URLs, to the first of them last, and has much to ask for before."""
+
+    asked = (
+        Request(f"{SITE}/p?id=0", method="POST", priority=-9),
+        Request(f"{SITE}/p", method="POST"),
+        *(Request(f"{SITE}/p?id={number}") for number in range(1, 7)),
+        *(Request(f"{SITE}/{number}", priority=-1) for number in range(6)),
+    )
+
+    def parse(self, response):
+        yield {"url": response.url}
+        if response.url == f"{SITE}/":
+            yield from self.asked
+
+
+@deferred_f_from_coro_f
+async def test_request_that_waited_when_the_entry_fell_is_answered_with_its_own_page(crawl):
+    """It had the fingerprint under which the page of the URL that was made of it is stored now."""
+    respond = shop((), lambda request, _: product(request.query))
+    result = await crawl(respond, {**SETTINGS, **WRONG, **AUDITED}, spider=Sending)
+    assert {*result.pages} == {"/", *(each.url.removeprefix(SITE) for each in Sending.asked)}
