@@ -1,11 +1,20 @@
 """A page is had when its callback is done with it: what a callback at work may raise is not had."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
+from counting import counting
 from loopback import page, redirect
+from scrapy import Request
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
 from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
+
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.recovery import page_requests
 
 SID = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}, **ONE_BY_ONE}
 SLOW = {**SID, "CONCURRENT_REQUESTS": 8}
@@ -146,3 +155,34 @@ async def test_page_that_one_request_led_from_and_another_brings(crawl):
         site(pages), {**SLOW, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000}, spider=Led
     )
     assert "/a?sid=3" in result.hits
+
+
+@deferred_f_from_coro_f
+async def test_page_of_many_that_the_spider_is_at_work_on_is_rescued(crawl, monkeypatch):
+    """However few of them are looked at whenever something is sent or dropped."""
+    monkeypatch.setattr(page_requests.PageRequests._sweep, "__defaults__", (1,))
+    others = [f"/{number}" for number in range(8)]
+    pages = {"/": links("/a?sid=1", *others, "/a?sid=2"), **dict.fromkeys(others, page("other"))}
+    settings = {**SLOW, "ITEM_PIPELINES": {SlowPipeline: 1}}
+    result = await crawl(
+        site({**PAGES, "/a?sid=1": links("/behind"), **pages}), settings, spider=RaisingLate
+    )
+    assert {"/a?sid=2", "/behind", *others} <= {*fetched(result)}
+
+
+def test_cost_of_a_drop_does_not_grow_with_what_the_spider_is_at_work_on():
+    """Where pipelines take long that are thousands of pages."""
+    crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}, **SID})
+    active = set()
+    crawler.engine = SimpleNamespace(scraper=SimpleNamespace(slot=SimpleNamespace(active=active)))
+    requests, cost = Crawl.of(crawler).requests, []
+    for count in (200, 400):
+        while len(active) < count:
+            request = Request(f"{SITE}/{len(active)}")
+            active.add(request)
+            requests.scraped(Response(request.url, request=request))
+        dropped = Request(f"{SITE}/{count}?sid=1")
+        with counting() as counter:
+            requests.dropped(Drop(dropped, f"{SITE}/{count}", b"", frozenset(), "site.example"))
+        cost.append(counter.instructions)
+    assert cost[1] < 1.1 * cost[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -50,6 +52,10 @@ if TYPE_CHECKING:
 _REMEMBERED_LED: Final = 100_000
 """URLs, some 300 bytes each."""
 
+_LOOKED_AT: Final = 100
+"""Responses that the spider may be done with, each time that something is sent or dropped: where
+pipelines take long it is at work on thousands."""
+
 
 class PageRequests:
     """Knows the page of each request, and moves the lives of the pages.
@@ -89,8 +95,8 @@ class PageRequests:
         self.pages = PagesAskedFor(fingerprints, crawler.settings)
         """Which pages each request is about."""
         # The requests whose responses the spider is at work on, each with the pages that its
-        # callback got; None where it got nothing.
-        self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
+        # callback got; None where it got nothing. First what was looked at the longest time ago.
+        self._scraped: OrderedDict[Request, tuple[bytes, ...] | None] = OrderedDict()
         self._no_successes: WeakSet[Request] = WeakSet()
         # Those that the spider got, each with its fingerprint.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
@@ -345,7 +351,7 @@ class PageRequests:
     def spider_idle(self) -> None:
         """End what ended without a word, so that what waits for it is fetched."""
         sends = self._lives.sends
-        self._sweep()
+        self._sweep(len(self._scraped))
         self._lives.end_all(sends)
         # What others scheduled because the spider is idle is on its way yet.
         if self._is_whole and not scheduler_of(self._crawler).has_pending_requests():
@@ -356,14 +362,18 @@ class PageRequests:
         if self._lives.given_up:
             self._stats.set(Stat.RESCUE_GIVEN_UP, self._lives.given_up)
 
-    def _sweep(self) -> None:
-        """End the requests whose response the spider is done with, and got nothing of."""
+    def _sweep(self, count: int = _LOOKED_AT) -> None:
+        """End the requests whose response the spider is done with, and got nothing of.
+
+        :param count: how many of all are looked at; what is due to the others is done later.
+        """
         # What is fetched instead may be dropped, while a state is being moved.
         if not self._scraped or self._is_fetching:
             return
         active = at_work(self._crawler)
-        for request, pages in tuple(self._scraped.items()):
+        for request, pages in tuple(islice(self._scraped.items(), count)):
             if request in active:
+                self._scraped.move_to_end(request)
                 continue
             del self._scraped[request]
             if pages is None:
