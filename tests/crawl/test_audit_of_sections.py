@@ -49,7 +49,7 @@ def test_outcome_by_sections(verdicts, expected):
 def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
     """Not less often by the number of other pages that it merged as it should."""
     sample = AuditSample(Canonicalizer(), 0.05, 0.1)
-    record = sample.record(RuleEntry("drop_params", "id"), "a.example")
+    record = sample.records.record(RuleEntry("drop_params", "id"), "a.example")
     for number in range(9):
         record.choose("a")
         record.add(None, str(number).encode(), "a")

@@ -77,14 +77,14 @@ def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
         request = Request(f"http://{domain}/?sid=1")
         drop = Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain)
         sample.have_wait(drop)
-        sample.begin(request.url, [sample.record(entry, domain)])
+        sample.begin(request.url, [sample.records.record(entry, domain)])
         sample.ended(request.url, 0)
-        sample.sites.saw("0.example", b"%d" % site, {site: {site}})
-    kept = {record.domain for record in sample.records}
+        sample.records.sites.saw("0.example", b"%d" % site, {site: {site}})
+    kept = {record.domain for record in sample.records.audited}
     assert kept == {"0.example", *(f"{site}.example" for site in range(991, 1_000))}
     assert {record.domain for record in sample.take_waiting(at_any_cost=True)} <= kept
     # Begun anew.
-    assert not sample.record(entry, "5.example").chosen
+    assert not sample.records.record(entry, "5.example").chosen
 
 
 def test_what_two_fetches_said_is_not_forgotten():
@@ -151,7 +151,7 @@ def test_room_is_found_without_a_look_at_all_that_merged_another_page(monkeypatc
     sample = AuditSample(Canonicalizer(), 0.01, 0.1)
     entry = RuleEntry("drop_params", "sid")
     for site in range(1_000):
-        record = sample.record(entry, f"{site}.example")
+        record = sample.records.record(entry, f"{site}.example")
         record.add(OtherPage("/?sid=1", "/", frozenset({(site, site)})))
         sample.suspect(record)
         sample.budget.pages += 4
@@ -209,10 +209,10 @@ def test_entry_that_proves_wrong_is_audited_before_others_that_wait():
         request = Request(f"http://{domain}/?sid=1")
         drops.append(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
         sample.have_wait(drops[-1])
-    last = sample.record(entry, "c.example")
+    last = sample.records.record(entry, "c.example")
     last.add(OtherPage("/?sid=1", "/", frozenset({(1, 1)})))
     sample.suspect(last)
-    sample.put_off(sample.record(entry, "b.example"))
+    sample.put_off(sample.records.record(entry, "b.example"))
     assert [record.domain for record in sample.take_waiting()] == ["c.example", "a.example"]
     sample.budget.pages = 1_100
     assert [record.domain for record in sample.take_waiting()] == ["b.example"]

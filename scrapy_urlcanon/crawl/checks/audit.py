@@ -94,7 +94,7 @@ class Audit:
         self._on_audited = on_audited
         self._stats = stats
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
-        self.sites = self._sample.sites
+        self.sites = self._sample.records.sites
         """What is known of the pages of each domain."""
         self._cases: dict[str, AuditCase] = {}
         self._rounds = rounds_of(crawler.settings)
@@ -116,7 +116,7 @@ class Audit:
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
         self._blame = Blame(
             canonicalizer,
-            sample=self._sample,
+            records=self._sample.records,
             contents=contents,
             variants=self._variants,
             held=self.held,

@@ -1,4 +1,4 @@
-"""Which dropped variants are audited, and the records of what merged them."""
+"""Which dropped variants are audited."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries, merging_entries
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.entry_records import EntryRecords
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.site_evidence import parts_dropped, section_of, without_query
-from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, META_KEY
@@ -23,14 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
     from scrapy_urlcanon.crawl.dropped import Drop
 
 _IN_VAIN, _UNANSWERED = 10, 4
 """After so many audits that told nothing an entry has to wait for room as others do; the latter
 where the server never sent a page again."""
-_FREQUENT = 3
-"""From how many URLs on a parameter that is not to be kept is judged by itself."""
-_REMEMBERED_NAMES = 100_000
 _REMEMBERED_URLS = 1_000_000
 _MOST_REFUSALS = 3
 """So often one URL is asked for again, whatever the server answers."""
@@ -55,13 +51,8 @@ class AuditSample:
     def __init__(self, canonicalizer: Canonicalizer, share: float, max_false: float) -> None:
         self._canonicalizer = canonicalizer
         self._share = share
-        self._max_false = max_false
-        self.sites = Sites(self._forget)
-        """What is known of the pages of each domain."""
-        self._records: dict[str, dict[RuleEntry, EntryRecord]] = {}
+        self.records = EntryRecords(max_false, self._forget)
         self._suspected: set[EntryRecord] = set()
-        # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
-        self._names: dict[tuple[RuleEntry, str], set[int]] = {}
         self._waiting = WaitingEntries()
         self._under_way: dict[str, list[EntryRecord]] = {}
         self._paused: dict[str, int] = {}
@@ -71,35 +62,20 @@ class AuditSample:
         self.is_answered = False
         """Whether any page was fetched again and was itself."""
 
-    @property
-    def records(self) -> list[EntryRecord]:
-        """What was found about each entry on each domain, the most audited first."""
-        of_all = chain.from_iterable(map(dict.values, self._records.values()))
-        records = (record for record in of_all if record.chosen)
-        return sorted(records, key=lambda record: -record.judged)
-
     def has(self, drop: Drop) -> bool:
         """Tell whether *drop* is of the share that is to be audited."""
         return rank(drop) < self._share * 2**64
 
     def note(self, drop: Drop) -> None:
         """Take note of a variant that was dropped."""
-        if not self._share or not _may_be_fetched(drop):
-            return
-        if len(self._names) > _REMEMBERED_NAMES:
-            self._names.clear()
-        for entry in drop.entries:
-            # The URL that stands for it comes again and again.
-            if _drops_any_name(entry) and entry.entry in drop.request.url:
-                urls = self._names.setdefault((entry, drop.domain), set())
-                if len(urls) < _FREQUENT:
-                    urls.add(hash(drop.request.url))
+        if self._share and _may_be_fetched(drop):
+            self.records.note(drop)
 
     def pass_over(self, drop: Drop) -> int | None:
         """Note that *drop* is not audited now; return where it stands in the sample, if it does."""
         if not self._share or not _may_be_fetched(drop):
             return None
-        for record in self.records_of(drop.entries, drop.domain):
+        for record in self.records.of(drop.entries, drop.domain):
             record.passed_over += 1
         return self._order_in_sample(drop)
 
@@ -107,7 +83,7 @@ class AuditSample:
         """Have what *drop* is due to wait for an audit: its page was not fetched yet."""
         if not self._share or not _may_be_fetched(drop):
             return
-        for record in self.records_of(drop.entries, drop.domain):
+        for record in self.records.of(drop.entries, drop.domain):
             self._waiting.add(record)
 
     def choose(self, drop: Drop, *, at_any_cost: bool = False) -> MergingEntries | None:
@@ -121,10 +97,10 @@ class AuditSample:
             return None
         merged_by = self._merging_entries(drop)
         for entry in drop.entries - {*merged_by.entries}:
-            self.record(entry, drop.domain).idle += 1
+            self.records.record(entry, drop.domain).idle += 1
         if not self._has_room(drop, merged_by.entries, at_any_cost=at_any_cost):
             return None
-        self.begin(drop.request.url, self.records_of(merged_by.entries, drop.domain))
+        self.begin(drop.request.url, self.records.of(merged_by.entries, drop.domain))
         return merged_by
 
     def begin(self, url: str, records: list[EntryRecord]) -> None:
@@ -160,7 +136,7 @@ class AuditSample:
 
     def _has_room(self, drop: Drop, entries: Iterable[RuleEntry], *, at_any_cost: bool) -> bool:
         """Tell whether *drop* is to be audited for *entries*, or have these wait for that."""
-        records = self.records_of(entries, drop.domain)
+        records = self.records.of(entries, drop.domain)
         needs = {record: need for record in records if (need := record.need) is not None}
         if not needs:
             return self._order_in_sample(drop) is not None and self.budget.has_room(Need.SAMPLED)
@@ -194,7 +170,7 @@ class AuditSample:
 
         Sections of the site in which an entry was not looked at come first.
         """
-        records = self.records_of(drop.entries, drop.domain)
+        records = self.records.of(drop.entries, drop.domain)
         if any(record.is_new(section_of(drop.request.url)) for record in records):
             return rank(drop) - 2**64
         return rank(drop) if self.has(drop) else None
@@ -237,7 +213,7 @@ class AuditSample:
     def wait_no_more(self) -> None:
         """Have what waits for some more pages wait for nothing: there will be none."""
         self._waiting.go_on()
-        for record in self.records:
+        for record in self.records.audited:
             need = record.need
             # The first ones come before, of which some had to wait.
             if (need is None or not self.is_affordable(need)) and record.doubt():
@@ -252,7 +228,7 @@ class AuditSample:
 
         No other one may be dropped from now on.
         """
-        for record in self.records_of(entries, domain):
+        for record in self.records.of(entries, domain):
             if not record.under_way:
                 self._waiting.add(record)
 
@@ -260,7 +236,7 @@ class AuditSample:
         """Tell whether *drop* may tell of the entry of *record*, which changed its URLs."""
         if self._has_told(drop) or drop.domain != record.domain:
             return False
-        return record in self.records_of(drop.entries, drop.domain)
+        return record in self.records.of(drop.entries, drop.domain)
 
     def told(self, url: str, *, is_refused: bool) -> None:
         """Note that *url* was audited: once is enough, but where the server may do better."""
@@ -277,7 +253,7 @@ class AuditSample:
             return False
         url = drop.request.url
         dropped, path = parts_dropped(url, drop.first), without_query(url)
-        suspected = self._suspected.intersection(self.records_of(drop.entries, drop.domain))
+        suspected = self._suspected.intersection(self.records.of(drop.entries, drop.domain))
         others = chain.from_iterable(record.others for record in suspected)
         return any(
             path == without_query(other.url) and not dropped.isdisjoint(other.dropped)
@@ -294,7 +270,7 @@ class AuditSample:
         is_told_in = record.section_test()
 
         def order(drop: Drop) -> tuple[bool, bool, int]:
-            records = self.records_of(drop.entries, drop.domain)
+            records = self.records.of(drop.entries, drop.domain)
             is_behind = not is_told_in(drop.request.url)
             if any(each.cannot_tell and not each.judged for each in records):
                 return self.may_repeat(drop), is_behind, len(records)
@@ -321,35 +297,11 @@ class AuditSample:
 
     def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
         """Tell whether what speaks for any of *entries* is so little that it may be of no page."""
-        return any(record.may_be_doubted for record in self.records_of(entries, domain))
+        return any(record.may_be_doubted for record in self.records.of(entries, domain))
 
-    def records_of(self, entries: Iterable[RuleEntry], domain: str) -> list[EntryRecord]:
-        """Return the records of *entries*, each once."""
-        return list(dict.fromkeys(self.record(entry, domain) for entry in entries))
-
-    def record(self, entry: RuleEntry, domain: str, *, is_guilty: bool = False) -> EntryRecord:
-        """Return the record of *entry* on *domain*.
-
-        :param is_guilty: whether it is known to be to blame, and not one of many.
-        """
-        if _drops_any_name(entry):
-            if is_guilty:
-                self._names[entry, domain] = {*range(_FREQUENT)}
-            elif len(self._names.get((entry, domain), ())) < _FREQUENT:
-                # Each link may have a name of its own: one by one they would all be audited.
-                entry = RuleEntry(entry.option)
-        site = self.sites.of(domain)
-        records = self._records.setdefault(domain, {})
-        record = records.get(entry)
-        if record is None:
-            record = records[entry] = EntryRecord(entry, domain, site, self._max_false)
-        return record
-
-    def _forget(self, domain: str) -> None:
-        """Forget what was found on *domain*: it is begun anew if anything more is dropped there."""
-        for record in self._records.pop(domain, {}).values():
-            self._waiting.discard(record)
-            self._suspected.discard(record)
+    def _forget(self, record: EntryRecord) -> None:
+        self._waiting.discard(record)
+        self._suspected.discard(record)
 
     def _is_open(self, record: EntryRecord) -> bool:
         """Tell whether nothing is known of an entry, or little but that it merged another page.
@@ -368,10 +320,6 @@ def rank(drop: Drop) -> int:
     """Return where *drop* stands among all in an order that has nothing to do with the site's."""
     digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big")
-
-
-def _drops_any_name(entry: RuleEntry) -> bool:
-    return entry.option in BY_NAME and BY_NAME[entry.option].drops_any_name
 
 
 def _may_be_fetched(drop: Drop) -> bool:

@@ -33,7 +33,7 @@ class AuditVerdicts:
     def count(self, case: AuditCase, pair: AuditedPair) -> None:
         """Count what *case* found about *pair*."""
         judgement = pair.judgement
-        records = self._sample.records_of(pair.entries, pair.domain)
+        records = self._sample.records.of(pair.entries, pair.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
             # Another URL may be answered better.
             is_restless = judgement.reason in {RESTLESS, SHARED} and case.fetches > 1
@@ -56,10 +56,10 @@ class AuditVerdicts:
         """Count what another process of the crawl found about *pair*."""
         other = pair.other
         # What it shows of its own may be known here for what the site shows in place of pages.
-        site = self._sample.sites.of(pair.domain)
+        site = self._sample.records.sites.of(pair.domain)
         if other and not site.is_new(pair.page, other, pair.judgement.lacking):
             return
-        records = self._sample.records_of(pair.entries, pair.domain)
+        records = self._sample.records.of(pair.entries, pair.domain)
         for record in records:
             record.chosen += 1
         self._take_over(records, other, section_of(pair.url))
@@ -82,4 +82,4 @@ class AuditVerdicts:
 
     def complete(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
-        self._figures.complete(self._sample.records, spider)
+        self._figures.complete(self._sample.records.audited, spider)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
     from scrapy_urlcanon.crawl.checks.case import AuditCase
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
+    from scrapy_urlcanon.crawl.checks.entry_records import EntryRecords
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
 
@@ -38,7 +38,7 @@ class Blame:
         self,
         canonicalizer: Canonicalizer,
         *,
-        sample: AuditSample,
+        records: EntryRecords,
         contents: PageContents,
         variants: DroppedVariants,
         held: HeldResponses,
@@ -46,7 +46,7 @@ class Blame:
         conclude: Callable[[AuditCase, Judgement, RuleEntry | None], None],
     ) -> None:
         self._canonicalizer = canonicalizer
-        self._sample = sample
+        self._records = records
         self._contents = contents
         self._variants = variants
         self._held = held
@@ -57,7 +57,7 @@ class Blame:
         """Look for the entry to blame: *case* has *found* another page."""
         case.found = found
         domain = case.drop.domain
-        records = {entry: self._sample.record(entry, domain) for entry in case.merged_by.entries}
+        records = {entry: self._records.record(entry, domain) for entry in case.merged_by.entries}
         # The least proven first.
         case.suspects.extend(
             sorted(records, key=lambda e: (-len(records[e].others), records[e].same))
@@ -94,7 +94,7 @@ class Blame:
         if (side is Side.VARIANT) is is_variant:
             self._look(case, found)
             return
-        self._sample.record(entry, drop.domain).add(None)
+        self._records.record(entry, drop.domain).add(None)
         case.suspects.popleft()
         self._suspect(case, found)
 
@@ -117,7 +117,7 @@ class Blame:
             self._fetch(case, case.looks[0])
         else:
             entry = case.suspects.popleft()
-            self._sample.record(entry, case.drop.domain, is_guilty=True)
+            self._records.record(entry, case.drop.domain, is_guilty=True)
             self._conclude(case, found, entry)
 
     def _hold(self, case: AuditCase, response: Response) -> None:
