@@ -22,16 +22,10 @@ def on_idle(crawler: Crawler, receiver: Callable[[], None]) -> None:
     """
 
     def scheduler_empty() -> None:
-        engine = crawler.engine
-        is_busy = (
-            under_way(crawler)
-            # What a pipeline downloads.
-            or engine.downloader.active
-            # It may have some and give none yet.
-            or scheduler_of(crawler).has_pending_requests()
-        )
-        # Where the spider is idle that is said next.
-        if not is_busy and not engine.spider_is_idle():
+        # The scheduler may have some and give none yet. And where the spider is idle that is said
+        # next.
+        is_busy = under_way(crawler) or scheduler_of(crawler).has_pending_requests()
+        if not is_busy and not crawler.engine.spider_is_idle():
             receiver()
 
     crawler.signals.connect(receiver, signals.spider_idle)
