@@ -254,6 +254,39 @@ def test_contradicted_rule_becomes_the_line_that_takes_it_back(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        '"a.example" = {www = "strip", drop_params = ["ref"]} # by hand\n',
+        '"a.example".www = "strip" # by hand\n"a.example".drop_params = ["ref"]\n',
+        '"a.example" = {www = "strip"} # by hand\n["a.example/x".default_params]\nq = "1"\n',
+        '"a.example".www = "strip" # by hand\n',
+        '["a.example"]\nwww = "strip" # by hand\ndefault_params.x = "1"\ndefault_params.y = "1"\n',
+        '["a.example".default_params]\nx = "1"\n["b"]\n["a.example"]\nwww = "strip" # by hand',
+    ],
+)
+def test_rules_are_added_to_whatever_layout_a_file_has(tmp_path, text):
+    """What stands between braces, or behind dots, has no table with a header."""
+    path = tmp_path / "urlcanon.toml"
+    path.write_text(text)
+    expected = tomllib.loads(text)
+    new = {"drop_params": ["sid"], "default_params": {"page": "1"}, "trailing_slash": "strip"}
+    wrong = LearnedRule("x", "a.example", "www", "keep", "contradicted", Evidence(9, others=9))
+    old = [
+        LearnedRule("x", found.pattern, found.option, found.setting, "kept")
+        for found in LearnedFile(path).rules
+        if found.option != "www"
+    ]
+    added = [rule(option, setting) for option, setting in new.items()]
+    LearnedFile(path).write(Learned((*old, wrong, *added)))
+    options = expected["a.example"]
+    options["drop_params"] = [*options.get("drop_params", ()), "sid"]
+    options["default_params"] = {**options.get("default_params", {}), "page": "1"}
+    options |= {"trailing_slash": "strip", "www": "keep"}
+    assert tomllib.loads(path.read_text()) == expected
+    assert "# by hand" in path.read_text()
+
+
+@pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
         ("pyproject.toml", '[project]\nname = "x"\n', "no such option"),

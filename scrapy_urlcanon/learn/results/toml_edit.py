@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import tomlkit
-from tomlkit.items import Table
+from tomlkit.items import InlineTable, Table
 
 from scrapy_urlcanon.learn.results.in_force import subject_of
 from scrapy_urlcanon.learn.results.toml_text import (
@@ -48,7 +48,7 @@ def edited(text: str, added: Sequence[Line], removed: Sequence[Line]) -> str:
     for (pattern, option), lines in options.items():
         table: Any = document[pattern]
         if option not in table:
-            _add_option(table, lines)
+            _add_option(table, lines, has_header=pattern in _with_header(document))
         elif isinstance(lines[0].setting, list):
             for line in lines:
                 for value in line.setting:
@@ -76,7 +76,9 @@ def _replace(table: Any, old: Line, new: Line) -> None:
         ((name, value),) = new.setting.items()
     comment = place[name].trivia.comment.removeprefix("#").strip()
     place[name] = value
-    place[name].comment(f"{comment}; {new.said}" if comment else new.said)
+    # Between braces a comment would be of all that follows.
+    if not isinstance(place, InlineTable):
+        place[name].comment(f"{comment}; {new.said}" if comment else new.said)
 
 
 def _remove(table: Any, line: Line) -> None:
@@ -95,8 +97,23 @@ def _remove(table: Any, line: Line) -> None:
         del table[line.option]
 
 
-def _add_option(table: Any, lines: Sequence[Line]) -> None:
+def _with_header(document: tomlkit.TOMLDocument) -> set[str]:
+    """Return the patterns whose table has a header, and is no value and no dotted name."""
+    return {
+        key.key
+        for key, item in document.body
+        if key and isinstance(item, Table) and not key.is_dotted()
+    }
+
+
+def _add_option(table: Any, lines: Sequence[Line], *, has_header: bool) -> None:
     first = lines[0]
+    if first.is_of_mapping and not has_header:
+        # A table with a header would not be of this one.
+        table[first.option] = tomlkit.inline_table()
+        for line in lines:
+            table[first.option].update(line.setting)
+        return
     item = cast("Any", tomlkit.parse("".join(tables(lines))))[first.pattern][first.option]
     if not first.is_of_mapping or not isinstance(table, Table):
         _append(table, [(first.option, item)])
@@ -123,7 +140,9 @@ def _append(table: Any, entries: Sequence[tuple[Any, Any]]) -> None:
         return
     body = table.value.body
     inner = [
-        (key, item, item.trivia.indent) for key, item in body if key and isinstance(item, Table)
+        (key, item, item.trivia.indent)
+        for key, item in body
+        if key and isinstance(item, Table) and not key.is_dotted()
     ]
     for key, _, _ in inner:
         table.remove(key)
