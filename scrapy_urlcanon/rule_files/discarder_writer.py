@@ -50,7 +50,8 @@ def to_duplicate_url_discarder(
         if not _HOST.fullmatch(text):
             left_out += [f"{text}: {option}" for option in options]
             continue
-        spared = [
+        spared = [*_kept({"override": options.get("override", {})})]
+        spared += [
             name
             for other in dict.fromkeys(index.related(pattern))
             if other != pattern and other.overlaps(pattern)

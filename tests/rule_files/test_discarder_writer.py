@@ -56,13 +56,15 @@ def test_what_cannot_be_said_is_left_out_and_named(pattern, options):
         ("sub.a.example", {"keep_params": ["sid", "id", "ref"]}),
         ("sub.a.example", {"inherit": False}),
         ("sub.a.example", {"override": {"drop_params": ["!sid"]}}),
+        ("a.example", {"override": {"drop_params": ["!sid"]}}),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("whole", [{"drop_params": ["sid"]}, {"keep_params": ["id", "ref"]}])
-def test_what_another_pattern_keeps_is_not_removed(tmp_path, whole, pattern, options):
+def test_what_another_rule_keeps_is_not_removed(tmp_path, whole, pattern, options):
     """All rules for a URL hold there, so that one for the whole host is not to undo it."""
-    rules = {"a.example": whole, pattern: options}
+    rules = {"a.example": whole}
+    rules[pattern] = {**rules.get(pattern, {}), **options}
     text, left_out = to_duplicate_url_discarder(rules)
     assert left_out
     (tmp_path / "rules.json").write_text(text)
