@@ -12,9 +12,11 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
+from sites import ONE_BY_ONE, FollowSpider
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks import audit
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
@@ -28,6 +30,7 @@ from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.job_rules import JobRules
+from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import Installation
@@ -236,6 +239,30 @@ def test_sites_of_which_an_audit_waits_are_looked_at_once():
             audit.spider_idle()
         cost.append(counter.instructions)
     assert cost[1] < 2.5 * cost[0]
+
+
+@deferred_f_from_coro_f
+async def test_few_audits_begin_at_once_when_the_spider_is_idle(crawl, monkeypatch):
+    """Of thousands of sites each is audited, and the event loop does not stand still for that."""
+    monkeypatch.setattr(audit, "_AT_ONCE", 3)
+    crawlers, waiting = [], {}
+
+    class Broad(FollowSpider):
+        @classmethod
+        def from_crawler(cls, crawler, *args, **kwargs):
+            crawlers.append(crawler)
+            return super().from_crawler(crawler, *args, **kwargs)
+
+    def respond(request):
+        if "sid" in request.url:
+            waiting[request.url] = len(scheduler_of(crawlers[0]))
+        return page(f'one page of {request.url.partition("?")[0]} <a href="/?sid=1"></a>')
+
+    settings = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}, "URLCANON_AUDIT": 0.01}
+    start = [f"http://{site}.example/" for site in range(12)]
+    await crawl(respond, {**settings, **ONE_BY_ONE}, start=start, spider=Broad)
+    assert len(waiting) == 12
+    assert max(waiting.values()) < 3
 
 
 def wiki(request):

@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _NO_MERGE = MergingEntries((), is_joint=False)
+_AT_ONCE = 200
+"""Audits that begin when the spider is idle, before it is again: in a broad crawl thousands are due
+then, for each of which the event loop is busy for a millisecond or two."""
 
 
 class Audit:
@@ -292,6 +295,8 @@ class Audit:
                     break
             else:
                 self._sample.put_off(record)
+            if at_any_cost and self._sample.budget.under_way >= _AT_ONCE:
+                return
         is_affordable = partial(self._sample.is_affordable, Need.SAMPLED)
         for drop in self._variants.take_postponed(self._is_had, is_affordable):
             self._audit(drop)

@@ -58,7 +58,8 @@ class FetchBudget:
         self.pages = 0
         """How many pages were fetched for the spider."""
         self._fetches = 0
-        self._under_way = 0
+        self.under_way = 0
+        """How many audits have begun and not ended."""
         self._audits = 1
         self._taken = _EXPECTED
 
@@ -71,7 +72,7 @@ class FetchBudget:
         if self._share >= 1:
             return True
         expected = self._taken / self._audits
-        begun = self._fetches + self._under_way * expected
+        begun = self._fetches + self.under_way * expected
         if need is Need.SAMPLED:
             return begun < self._share * self.pages
         if need is Need.LITTLE_KNOWN:
@@ -88,14 +89,14 @@ class FetchBudget:
 
     def begin(self) -> None:
         """Note that an audit begins."""
-        self._under_way += 1
+        self.under_way += 1
 
     def end(self, fetches: int) -> None:
         """Note that an audit ended.
 
         :param fetches: how many it took, but for one of which the spider has the page.
         """
-        self._under_way -= 1
+        self.under_way -= 1
         self._fetches += fetches
         self._audits += 1
         self._taken += fetches
