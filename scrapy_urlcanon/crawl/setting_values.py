@@ -123,7 +123,7 @@ def order_by(name: str, value: Any) -> Any:
     try:
         if isinstance(value, str) and "." in value and callable(found := load_object(value)):
             return found
-    except (ImportError, NameError, ValueError) as error:
+    except (ImportError, NameError, TypeError, ValueError) as error:
         message = f"expected the path of a callable, got {value!r}: {error}"
         raise ConfigurationError([Problem(name, message)]) from error
     expected = "'text', 'items' or the path of a callable"

@@ -139,6 +139,15 @@ def test_what_is_neither_a_flag_nor_hosts_is_an_error(value):
         value_of("rewrite", Settings({"URLCANON_REWRITE": value}))
 
 
+@pytest.mark.parametrize(
+    "value", ["./news.py", "news.py", "os.path", "nowhere.worth", "json.worth"]
+)
+def test_what_is_no_path_of_a_callable_is_an_error_that_says_what_was_expected(value):
+    """That of a file is none."""
+    with pytest.raises(ConfigurationError, match=f"the path of a callable, got {value!r}"):
+        value_of("order_by", Settings({"URLCANON_ORDER_BY": value}))
+
+
 @pytest.mark.parametrize("value", ["1e5", 1.5, Decimal("1.5"), "100MB", -1, True])
 def test_what_is_no_count_is_an_error_that_says_what_was_expected(value):
     """1.5 is a number of 0 or more, too."""
