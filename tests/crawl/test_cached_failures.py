@@ -1,6 +1,7 @@
 """An HTTP cache that has what one URL of a page failed with, and is asked for another one."""
 
 import gzip
+from pathlib import Path
 
 import pytest
 from audited_shop import SETTINGS as AUDITED
@@ -28,6 +29,12 @@ def packed(text):
     return Response(200, headers, gzip.compress(text.encode()))
 
 
+def empty(name):
+    """Empty the files of that *name*, wherever they are stored."""
+    for path in Path().rglob(name):
+        path.write_bytes(b"")
+
+
 @deferred_f_from_coro_f
 async def test_failure_is_cached_for_its_own_url_only(crawl):
     """A start request is not answered with what another URL of the page failed with."""
@@ -50,6 +57,18 @@ async def test_document_with_nothing_in_it_is_cached_for_its_own_url_only(crawl,
         result = await crawl(site(pages), SETTINGS, start=start())
         assert result.hits == hits
         assert {"url": f"{SITE}/a?sid=2", "text": "a"} in result.items
+
+
+@pytest.mark.parametrize("half", ["pickled_meta", "response_body"])
+@deferred_f_from_coro_f
+async def test_page_that_a_kill_left_half_of_is_fetched(crawl, half):
+    """Scrapy writes several files for it, and would fail at one, or take another for all of it."""
+    await crawl(site({"/a": page("a")}), SETTINGS, start=[f"{SITE}/a"])
+    empty(half)
+    for hits in (["/a"], []):
+        result = await crawl(site({"/a": page("a")}), SETTINGS, start=[f"{SITE}/a"])
+        assert result.hits == hits
+        assert result.items == [{"url": f"{SITE}/a", "text": "a"}]
 
 
 @pytest.mark.parametrize("make", [page, packed])

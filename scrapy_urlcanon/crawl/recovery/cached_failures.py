@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -12,6 +13,9 @@ from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, RELEASED, is_retry, marked
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
+from scrapy_urlcanon.redaction import shown_url
+
+logger = logging.getLogger(__name__)
 
 _HEAD = 4096
 """Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``, and up to which a
@@ -86,29 +90,42 @@ class _FailuresApart:
         return response
 
     def _retrieved(self, spider: Spider, request: Request) -> Response | None:
-        def stored(key: Request) -> Response | None:
-            found: Response | None = self._storage.retrieve_response(spider, key)
-            return found
-
-        response = stored(marked(request, OWN_URL))
+        response = self._stored(spider, marked(request, OWN_URL))
         if response is not None:
             if self._is_whole_page(request, response):
                 # Why else is it stored for its URL alone? Scrapy stores no flags.
                 response.flags.append(CUT_SHORT)
             return response
-        response = stored(request)
+        response = self._stored(spider, request)
         if response is not None and self._is_of_another(request, response):
             self._taken[self._fingerprinter.fingerprint(request)] = True
             response = None
         if response is None:
-            response = stored(marked(request, RELEASED))
-        if response is None:
+            response = self._stored(spider, marked(request, RELEASED))
+        if response is None or (is_success(response) and not response.body):
+            # What is empty is not stored there: the process was killed as it wrote a page.
             return None
         # In older caches there are failures under the fingerprints of pages.
         is_shared = self._is_whole_page(request, response) and not self._is_instead(request)
         if not is_shared and response.url != request.url:
             return None
         self._note(request)
+        return response
+
+    def _stored(self, spider: Spider, request: Request) -> Response | None:
+        """Return what is stored for *request*, and None where it cannot be read.
+
+        A kill leaves half an entry, and without it the page would never be fetched again.
+        """
+        try:
+            response: Response | None = self._storage.retrieve_response(spider, request)
+        except Exception as error:  # noqa: BLE001 - each storage has errors of its own
+            logger.warning(
+                "The HTTP cache cannot read what it has of %(url)s, which is fetched: %(error)r",
+                {"url": shown_url(request.url), "error": error},
+                extra={"spider": spider},
+            )
+            return None
         return response
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
