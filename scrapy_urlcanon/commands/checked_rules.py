@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.configuration import INHERIT
+from scrapy_urlcanon.canonicalizer.configuration import INHERIT, OVERRIDE
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.results.toml_text import Line, commented_out, tables
 from scrapy_urlcanon.pages.verdict import SHARED
 from scrapy_urlcanon.redaction import shown_url
@@ -79,7 +80,10 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
 
 
 def those_that_stood(configuration: Configuration, checks: Iterable[RuleCheck]) -> str:
-    """Return a rules file in TOML of the rules that hold; the others are commented out."""
+    """Return a rules file in TOML of the rules that hold; the others are commented out.
+
+    What only takes back what others do is among them: no pair of URLs can show that it is right.
+    """
     on = [
         Line(str(rule_set.layer.pattern), INHERIT, setting=False)
         for origin in configuration.origins
@@ -87,11 +91,16 @@ def those_that_stood(configuration: Configuration, checks: Iterable[RuleCheck]) 
         if not rule_set.inherit
     ]
     off: list[Line] = []
+    overriding: dict[bool, list[Line]] = {True: [], False: []}
     for check in checks:
-        holds = check.outcome is Outcome.HOLDS
-        said = _figures(check) if holds else f"{_outcome(check)} {_figures(check)}".rstrip()
+        is_on = check.merges_nothing or check.outcome is Outcome.HOLDS
+        said = _figures(check) if is_on else f"{_outcome(check)} {_figures(check)}".rstrip()
         line = Line(str(check.layer.pattern), check.option, check.setting, said)
-        (on if holds else off).append(line)
+        (overriding[is_on] if check.overrides else on if is_on else off).append(line)
+    for is_on, lines in overriding.items():
+        (on if is_on else off).extend(
+            Line(pattern, OVERRIDE, options) for pattern, options in as_rules(lines).items()
+        )
     texts = list(tables(on))
     if off:
         texts.append(_OFF + commented_out(off))

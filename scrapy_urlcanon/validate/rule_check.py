@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.confidence import Outcome
     from scrapy_urlcanon.pages.shown import Shown
 
-    _Checks = Mapping[tuple[str, Layer], Sequence["RuleCheck"]]
+    _Checks = dict[tuple[str, Layer], list["RuleCheck"]]
     """Those of each option of each rule set."""
 
 
@@ -49,6 +49,8 @@ class RuleCheck:
     """File and pattern, as in ``urlcanon.toml['example.com']``."""
     setting: Any
     """The value of the option, or the part of it that can be right or wrong by itself."""
+    overrides: bool = False
+    """Whether it stands in ``override``."""
     pairs: list[tuple[str, str]] = field(factory=list)
     """URLs, and what the rule makes of each; those still to be fetched, the next one last.
 
@@ -74,6 +76,21 @@ class RuleCheck:
     def is_skip(self) -> bool:
         """Whether it skips URLs, and makes none one."""
         return self.option == SKIP
+
+    @property
+    def merges_nothing(self) -> bool:
+        """Whether it only takes back what others do: without it more would be merged.
+
+        >>> from scrapy_urlcanon.canonicalizer.layers import Layer
+        >>> settings = [("drop_params", ["!sid"]), ("drop_params", ["sid"]), ("www", "keep")]
+        >>> [RuleCheck(name, Layer(""), setting).merges_nothing for name, setting in settings]
+        [True, False, True]
+        """
+        if isinstance(self.setting, dict):
+            return None in self.setting.values()
+        if isinstance(self.setting, list):
+            return any(isinstance(entry, str) and entry[:1] == "!" for entry in self.setting)
+        return bool(self.setting == BY_NAME[self.option].neutral)
 
     @property
     def right(self) -> int:
@@ -188,15 +205,16 @@ def checks_of(
     crawled = crawled or Crawled()
     seen = set(urls)
     pages = OtherPages.of(configuration, seen)
-    checks: _Checks = {
-        (option, rule_set.layer): [
-            RuleCheck(option, rule_set.layer, setting, site=site, crawled=crawled, pages=pages)
-            for setting in settings_of(option, value)
-        ]
-        for origin in configuration.origins
-        for rule_set in origin
-        for option, value in rule_set.options.items()
-    }
+    checks: _Checks = {}
+    for rule_set in chain.from_iterable(configuration.origins):
+        layer, overrides = rule_set.layer, rule_set.overrides
+        for option, value in rule_set.options.items():
+            checks.setdefault((option, layer), []).extend(
+                RuleCheck(
+                    option, layer, setting, overrides, site=site, crawled=crawled, pages=pages
+                )
+                for setting in settings_of(option, value)
+            )
     merged = _merged(checks, seen, Canonicalizer.from_configuration(configuration))
     skipped = _skipped(checks, seen, crawled)
     every = [check for group in checks.values() for check in group]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import SKIP
@@ -168,7 +168,23 @@ def key_of(pattern: str, option: str, setting: Any) -> Key:
     return pattern_of(pattern), option, json.dumps(setting, sort_keys=True, ensure_ascii=False)
 
 
-def as_rules(rules: Iterable[LearnedRule]) -> dict[str, dict[str, Any]]:
+class AnyRule(Protocol):
+    """What has a pattern, an option and a setting."""
+
+    @property
+    def pattern(self) -> str:
+        """The pattern."""
+
+    @property
+    def option(self) -> str:
+        """The name of the option."""
+
+    @property
+    def setting(self) -> Any:
+        """Its value, or a part of that."""
+
+
+def as_rules(rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:
     """Return rules in the shape of ``URLCANON_RULES``: lists and mappings of one option unite."""
     table: dict[str, dict[str, Any]] = {}
     for rule in rules:
