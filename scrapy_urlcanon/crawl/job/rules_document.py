@@ -15,8 +15,6 @@ from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from typing_extensions import Self
 
 _SHOWN = 10
@@ -90,7 +88,15 @@ class RulesDocument:
         )
 
     def changes(self, other: RulesDocument) -> list[str]:
-        """Return what differs in *other*: the layers that were added, removed or changed."""
+        """Return what differs in *other*: the layers that were added, removed or changed.
+
+        >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
+        >>> def document(www):
+        ...     options = {"www": www, "override": {"drop_params": ["!id"]}}
+        ...     return RulesDocument.of(Canonicalizer({"a.example": options}).configuration)
+        >>> document("strip").changes(document("keep"))
+        ["rules['a.example']"]
+        """
         names = []
         if self.data["preset"] != other.data["preset"]:
             names.append(f"the preset ({self.data['preset']} -> {other.data['preset']})")
@@ -102,7 +108,7 @@ class RulesDocument:
             )
             if self.data[key] != other.data[key] and self.data["preset"] == other.data["preset"]
         ]
-        mine, theirs = dict(self._layers()), dict(other._layers())
+        mine, theirs = self._layers(), other._layers()
         names += [
             layer
             for layer in dict.fromkeys([*mine, *theirs])
@@ -114,10 +120,13 @@ class RulesDocument:
             names[_SHOWN:] = [f"{len(names) - _SHOWN} more"]
         return names
 
-    def _layers(self) -> Iterator[tuple[str, Any]]:
+    def _layers(self) -> dict[str, list[Any]]:
+        """Return the rule sets of each layer: that of its options, and what overrides."""
+        layers: dict[str, list[Any]] = {}
         for origin in self.data["origins"]:
             for rule_set in origin:
-                yield rule_set["layer"], rule_set
+                layers.setdefault(rule_set["layer"], []).append(rule_set)
+        return layers
 
 
 def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
