@@ -60,16 +60,8 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         del settings
         what, path = arguments.what, arguments.store
-        older = None if arguments.older is None else seconds_of(arguments.older)
-        # Without a unit it would be seconds, and 30 of them forget what 30 days were meant to keep.
-        has_unit = (arguments.older or "").strip()[-1:].isalpha()
-        if arguments.older is not None and (older is None or not has_unit):
-            raise UsageError(
-                "--older: expected a time with its unit, such as 12h or 30d, got "
-                f"{arguments.older!r}",
-                print_help=False,
-            )
-        if what == "prune" and older is None and arguments.domain is None:
+        before = None if arguments.older is None else time.time() - _seconds_of(arguments.older)
+        if what == "prune" and before is None and arguments.domain is None:
             raise UsageError("say what to remove: --domain, --older or both")
         if bool(arguments.files) is not (what == "import"):
             raise UsageError("import takes the files to import, and nothing else does")
@@ -80,7 +72,7 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
                 reason = "expected a file, not a directory" if path.is_dir() else "no such file"
                 raise UsageError(f"{path}: {reason}", print_help=False)
             with closing(SeenPages(path)) as store:
-                return _run(store, arguments, None if older is None else time.time() - older)
+                return _run(store, arguments, before)
         except ConfigurationError as error:
             # It is no setting that names the store here.
             (problem,) = error.problems
@@ -90,6 +82,21 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
                 # It is the output that cannot be written, and not the store.
                 raise
             raise UsageError(f"{path}: {error}", print_help=False) from error
+
+
+def _seconds_of(older: str) -> float:
+    """Return the time that ``--older`` is.
+
+    :raises UsageError: if it is none, or has no unit.
+    """
+    seconds = seconds_of(older)
+    # Without a unit it would be seconds, and 30 of them forget what 30 days were meant to keep.
+    if seconds is None or not older.strip()[-1:].isalpha():
+        raise UsageError(
+            f"--older: expected a time with its unit, such as 12h or 30d, got {older!r}",
+            print_help=False,
+        )
+    return seconds
 
 
 def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) -> int:
