@@ -40,7 +40,7 @@ def lines_of_input() -> Iterator[str]:
             yield line if number else line.removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         message = f"the standard input is no text in {error.encoding}: {error.reason}"
-        raise UsageError(message, print_help=False) from error
+        raise UsageError(message) from error
 
 
 class Action(ABC):
@@ -94,9 +94,7 @@ def domain_of_argument(host: str) -> str:
     except UnparsableUrlError:
         url = None
     if url is None or (url.path, url.query, url.userinfo, url.fragment) != ("/", None, None, None):
-        raise UsageError(
-            f"--domain: expected a host, such as shop.example, got {host!r}", print_help=False
-        )
+        raise UsageError(f"--domain: expected a host, such as shop.example, got {host!r}")
     return domain_of(text)
 
 
@@ -129,21 +127,21 @@ def check_output(output: Path, inputs: Sequence[Path], suffix: str) -> None:
     """
     try:
         if output.is_dir():
-            raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
+            raise UsageError(f"{output}: expected a file, not a directory")
         if is_special(output):
             return
         # Where it is a link, what that leads to is written.
         directory = Path(os.path.realpath(output)).parent if output.is_symlink() else output.parent
         if not directory.is_dir():
-            raise UsageError(f"{directory}: no such directory", print_help=False)
+            raise UsageError(f"{directory}: no such directory")
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise UsageError(not_written(output, error), print_help=False) from error
+        raise UsageError(not_written(output, error)) from error
     if any(_is_same(output, path) for path in inputs):
-        raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+        raise UsageError(f"{output} is an input, and would be overwritten")
     if suffix and output.suffix.lower() != suffix:
-        raise UsageError(f"{output}: expected a name that ends in {suffix}", print_help=False)
+        raise UsageError(f"{output}: expected a name that ends in {suffix}")
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -236,18 +236,14 @@ def _thresholds(arguments: argparse.Namespace) -> Thresholds:
     """
     confidence, lost, support = arguments.confidence, arguments.lost, arguments.support
     if not 0 < confidence < 1:
-        raise UsageError(
-            f"--confidence: expected a number between 0 and 1, got {confidence}", print_help=False
-        )
+        raise UsageError(f"--confidence: expected a number between 0 and 1, got {confidence}")
     if not 0 <= lost < 1:
-        raise UsageError(
-            f"--lost: expected a number from 0 to less than 1, got {lost}", print_help=False
-        )
+        raise UsageError(f"--lost: expected a number from 0 to less than 1, got {lost}")
     thresholds = replace(_DEFAULTS, confidence=confidence, lost=lost)
     if support is None:
         return thresholds
     if support < 1:
-        raise UsageError(f"--support: expected 1 page or more, got {support}", print_help=False)
+        raise UsageError(f"--support: expected 1 page or more, got {support}")
     bound = lower_bound(support, 0, confidence)
     # A skip, which nobody can check by looking at the URL, takes no less than it does else.
     return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
@@ -291,7 +287,7 @@ def _jobs(arguments: argparse.Namespace) -> int:
     """
     jobs: int = arguments.jobs
     if jobs < 1:
-        raise UsageError(f"--jobs: expected 1 process or more, got {jobs}", print_help=False)
+        raise UsageError(f"--jobs: expected 1 process or more, got {jobs}")
     return jobs
 
 
@@ -307,10 +303,7 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
         suffix = ".json" if path is arguments.export_discarder else ""
         check_output(path, arguments.inputs, suffix)
     if len(set(map(os.path.realpath, outputs))) < len(outputs):
-        raise UsageError(
-            "-o, --export-discarder and --places: expected a file of its own for each",
-            print_help=False,
-        )
+        raise UsageError("-o, --export-discarder and --places: expected a file of its own for each")
     if arguments.places and arguments.places.exists():
         SkipPlaces(arguments.places).close()
 

@@ -69,7 +69,7 @@ drop nothing.
             return 0
         names = [profile.name for profile in profiles]
         message = f"no such profile: {arguments.program}{did_you_mean(arguments.program, names)}"
-        raise UsageError(message, print_help=False)
+        raise UsageError(message)
 
 
 class ProfileOf(Action):
@@ -95,7 +95,7 @@ recognised.
         try:
             parse(arguments.url, [])
         except UnparsableUrlError as error:
-            raise UsageError(f"{shown_url(arguments.url)}: {error}", print_help=False) from error
+            raise UsageError(f"{shown_url(arguments.url)}: {error}") from error
         profiles = (*CrawlSettings.load(settings).chosen_profiles(), *own)
         # An error page has the signs of its program too.
         for name, value in {**APART, "HTTPERROR_ALLOW_ALL": True}.items():

@@ -57,6 +57,6 @@ was dropped, by which option, on which domain, for which page, and what deserves
         try:
             write_atomically(path, to_html(report))
         except OSError as error:
-            raise UsageError(not_written(path, error), print_help=False) from error
+            raise UsageError(not_written(path, error)) from error
         print(f"The report is in {path}")  # noqa: T201
         return 0

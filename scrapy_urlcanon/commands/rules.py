@@ -60,7 +60,7 @@ page too, with what it does and examples.
             name = arguments.option
             nearest = did_you_mean(name, BY_NAME) or did_you_mean(name, pages)
             message = f"no such option: {name}{nearest}"
-            raise UsageError(message, print_help=False)
+            raise UsageError(message)
         print(page())  # noqa: T201
         return 0
 

@@ -70,18 +70,18 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
                 return _import(path, arguments.files)
             if not path.is_file():
                 reason = "expected a file, not a directory" if path.is_dir() else "no such file"
-                raise UsageError(f"{path}: {reason}", print_help=False)
+                raise UsageError(f"{path}: {reason}")
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, before)
         except ConfigurationError as error:
             # It is no setting that names the store here.
             (problem,) = error.problems
-            raise UsageError(problem.message, print_help=False) from error
+            raise UsageError(problem.message) from error
         except (sqlite3.Error, OSError) as error:
             if isinstance(error, OSError) and error.filename is None:
                 # It is the output that cannot be written, and not the store.
                 raise
-            raise UsageError(f"{path}: {error}", print_help=False) from error
+            raise UsageError(f"{path}: {error}") from error
 
 
 def _seconds_of(older: str) -> float:
@@ -93,8 +93,7 @@ def _seconds_of(older: str) -> float:
     # Without a unit it would be seconds, and 30 of them forget what 30 days were meant to keep.
     if seconds is None or not older.strip()[-1:].isalpha():
         raise UsageError(
-            f"--older: expected a time with its unit, such as 12h or 30d, got {older!r}",
-            print_help=False,
+            f"--older: expected a time with its unit, such as 12h or 30d, got {older!r}"
         )
     return seconds
 
@@ -143,10 +142,10 @@ def _urls(files: Iterable[str]) -> Iterator[str]:
                     if line and line not in {"[", "]"}:
                         yield _url(line, f"{name}:{number}")
         except UnicodeDecodeError as error:
-            raise UsageError(f"{name}: expected text in UTF-8", print_help=False) from error
+            raise UsageError(f"{name}: expected text in UTF-8") from error
         except OSError as error:
             reason = error.strerror or error
-            raise UsageError(f"{name}: cannot be read: {reason}", print_help=False) from error
+            raise UsageError(f"{name}: cannot be read: {reason}") from error
 
 
 def _url(line: str, place: str) -> str:
@@ -159,5 +158,5 @@ def _url(line: str, place: str) -> str:
     # Half of a pair of surrogates is no text that anything can store.
     is_text = isinstance(url, str) and url == url.encode(errors="replace").decode()
     if not is_text or not url.startswith(("http://", "https://")):
-        raise UsageError(f"{place}: expected a URL, or JSON with 'url'", print_help=False)
+        raise UsageError(f"{place}: expected a URL, or JSON with 'url'")
     return url

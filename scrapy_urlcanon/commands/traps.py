@@ -61,7 +61,7 @@ page links which: in other inputs, lists that say the same may be all that leads
         try:
             traps = list(_of_report(path) if path.suffix == ".json" else _of_store(path, settings))
         except LearnError as error:
-            raise UsageError(str(error), print_help=False) from error
+            raise UsageError(str(error)) from error
         for trap in traps:
             print(f"{trap.fetches:10,}  {visible(trap.kind)}")  # noqa: T201
             if trap.setting:

@@ -56,7 +56,7 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the action of *opts*."""
         if args:
-            raise UsageError(f"unrecognized arguments: {' '.join(args)}", print_help=False)
+            raise UsageError(f"unrecognized arguments: {' '.join(args)}")
         assert self.settings is not None  # noqa: S101
         if isinstance(sys.stdout, TextIOWrapper):
             # A pipe on Windows, or PYTHONIOENCODING, may know few characters.
@@ -67,7 +67,7 @@ class Command(ScrapyCommand):
                 # At exit Python would complain of what cannot be written, in its own words.
                 sys.stdout.flush()
         except ReportError as error:
-            raise UsageError(str(error), print_help=False) from error
+            raise UsageError(str(error)) from error
         except (ConfigurationError, LearnError) as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             self.exitcode = 1

@@ -96,9 +96,7 @@ to, under the URL that they declare, and where the crawl has seen the same page.
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.pairs < 1:
-            raise UsageError(
-                f"--pairs: expected 1 or more, got {arguments.pairs}", print_help=False
-            )
+            raise UsageError(f"--pairs: expected 1 or more, got {arguments.pairs}")
         output: Path | None = arguments.output
         if output is not None:
             check_output(output, [Path(arguments.file), *arguments.observations], ".toml")
@@ -210,7 +208,7 @@ def _crawl(checks: list[RuleCheck], settings: Settings, console: Console) -> tup
         process.crawl(crawler, checks=checks)
         process.start()
     if process.bootstrap_failed:
-        raise UsageError("the crawl did not start; run with -L ERROR to see why", print_help=False)
+        raise UsageError("the crawl did not start; run with -L ERROR to see why")
     # The second Ctrl-C stops Scrapy before it has noted any reason.
     return fetched, crawler.stats.get_value("finish_reason", _SHUTDOWN)
 
