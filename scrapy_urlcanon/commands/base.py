@@ -114,7 +114,7 @@ def settings_of_spider(settings: Settings, name: str) -> Settings:
 
 def say_off(reason: str) -> int:
     """Say on standard error that no crawl uses the rules, and why; return the exit status."""
-    print(f"The add-on is off: {reason}. No crawl uses these rules.", file=sys.stderr)  # noqa: T201
+    print(f"The add-on is off: {reason}. No crawl uses these rules.", file=sys.stderr)
     return 1
 
 

@@ -68,10 +68,10 @@ starts, not here.
         ]
         lines = [*_summary(of_project.configuration)]
         lines += [*(f"doubtful: {doubt}" for doubt in doubts), "The configuration is valid."]
-        print("\n".join(map(visible, lines)))  # noqa: T201
+        print("\n".join(map(visible, lines)))
         if reasons is not None:
             return _tell_off(reasons)
-        print("There is no Scrapy project here: only the settings of this command were checked.")  # noqa: T201
+        print("There is no Scrapy project here: only the settings of this command were checked.")
         return 0
 
 
@@ -94,7 +94,7 @@ def _tell_off(reasons: dict[str, str | None]) -> int:
     if off and len(off) == len(reasons):
         return say_off(of_project or next(iter(off.values())))
     for name, reason in off.items():
-        print(f"The add-on is off for the spider {name}: {reason}.")  # noqa: T201
+        print(f"The add-on is off for the spider {name}: {reason}.")
     return 0
 
 

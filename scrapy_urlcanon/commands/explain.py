@@ -113,11 +113,11 @@ def _print_json(
         skip = canonicalizer.skips(url)
         place = skip and _place(canonicalizer, places, url)
         document = {**explanation._asdict(), "steps": steps, "skip": skip, "place": place}
-        print(visible_json(json.dumps(document, ensure_ascii=False)))  # noqa: T201
+        print(visible_json(json.dumps(document, ensure_ascii=False)))
     if is_pair:
         both = pair(canonicalizer, *urls)
         verdict = {"are_one": both.are_one, "rules": both.rules, "joined_by": both.joined_by}
-        print(visible_json(json.dumps(verdict, ensure_ascii=False)))  # noqa: T201
+        print(visible_json(json.dumps(verdict, ensure_ascii=False)))
 
 
 def _print_text(

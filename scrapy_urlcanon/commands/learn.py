@@ -202,12 +202,12 @@ them has an observation, or if an error kept a domain from being learned.
             _write_places(learned, arguments.places)
             left_out = _write(learned, file, arguments.export_discarder, turned_off)
         except OSError as error:
-            print(visible_lines(not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
+            print(visible_lines(not_written(error.filename, error)), file=sys.stderr)
             return 1
         if arguments.json:
-            print(to_json(learned), end="")  # noqa: T201
+            print(to_json(learned), end="")
         elif output is None:
-            print(to_toml(learned, turned_off=turned_off), end="")  # noqa: T201
+            print(to_toml(learned, turned_off=turned_off), end="")
         # Where the rules themselves are printed, the summary is not to get among them.
         screen = Screen.of_process(stderr=arguments.json or output is None)
         show_learned(
@@ -224,7 +224,7 @@ them has an observation, or if an error kept a domain from being learned.
         for what in left_out:
             screen.line((f"not exported: {what}", "yellow"))
         for domain, traceback in learned.failed:
-            print(visible_lines(traceback), file=sys.stderr)  # noqa: T201
+            print(visible_lines(traceback), file=sys.stderr)
             screen.line((f"not learned: {domain}, by the error above; please report it", "yellow"))
         return 1 if learned.failed else 0
 

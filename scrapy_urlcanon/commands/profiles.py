@@ -107,7 +107,7 @@ recognised.
         process.start()
         if not responses:
             reason = "could not be fetched; run with -L DEBUG to see why"
-            print(f"{shown_url(arguments.url)} {reason}", file=sys.stderr)  # noqa: T201
+            print(f"{shown_url(arguments.url)} {reason}", file=sys.stderr)
             return 1
         screen = Screen.of_process()
         found = recognised_by(responses[0], profiles)

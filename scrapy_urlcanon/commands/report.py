@@ -58,5 +58,5 @@ was dropped, by which option, on which domain, for which page, and what deserves
             write_atomically(path, to_html(report))
         except OSError as error:
             raise UsageError(not_written(path, error)) from error
-        print(f"The report is in {path}")  # noqa: T201
+        print(f"The report is in {path}")
         return 0

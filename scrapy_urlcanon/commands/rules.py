@@ -50,7 +50,7 @@ page too, with what it does and examples.
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.option is None:
-            print("\n".join(_list(_preset_of(settings))))  # noqa: T201
+            print("\n".join(_list(_preset_of(settings))))
             return 0
         pages = {name: partial(rule_page, rule) for name, rule in BY_NAME.items()}
         pages |= {rule.name: partial(normalization_page, rule) for rule in ALWAYS_ON}
@@ -61,7 +61,7 @@ page too, with what it does and examples.
             nearest = did_you_mean(name, BY_NAME) or did_you_mean(name, pages)
             message = f"no such option: {name}{nearest}"
             raise UsageError(message)
-        print(page())  # noqa: T201
+        print(page())
         return 0
 
 

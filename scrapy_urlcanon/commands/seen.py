@@ -103,10 +103,10 @@ def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) 
     if arguments.what == "list":
         for at, url in store.list(domain, before):
             when = datetime.fromtimestamp(at, timezone.utc).isoformat(" ", "seconds")
-            print(when.removesuffix("+00:00"), visible(redact(url)))  # noqa: T201
+            print(when.removesuffix("+00:00"), visible(redact(url)))
     else:
         removed = store.prune(domain, before)
-        print(f"Removed {count_of(removed, 'page')}.")  # noqa: T201
+        print(f"Removed {count_of(removed, 'page')}.")
     return 0
 
 
@@ -121,7 +121,7 @@ def _import(path: Path, files: Iterable[str]) -> int:
         if is_new and not added:
             # A store in which nothing is would hide that the import brought nothing.
             path.unlink()
-    print(f"Imported {count_of(added, 'URL')}; the next crawl finds out which pages they are.")  # noqa: T201
+    print(f"Imported {count_of(added, 'URL')}; the next crawl finds out which pages they are.")
     return 0
 
 

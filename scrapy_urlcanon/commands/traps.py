@@ -63,11 +63,11 @@ page links which: in other inputs, lists that say the same may be all that leads
         except LearnError as error:
             raise UsageError(str(error)) from error
         for trap in traps:
-            print(f"{trap.fetches:10,}  {visible(trap.kind)}")  # noqa: T201
+            print(f"{trap.fetches:10,}  {visible(trap.kind)}")
             if trap.setting:
-                print(f"{'':12}{visible(trap.setting)}")  # noqa: T201
+                print(f"{'':12}{visible(trap.setting)}")
         if not traps:
-            print("No kind of URLs took 20 fetches or more and brought next to nothing")  # noqa: T201
+            print("No kind of URLs took 20 fetches or more and brought next to nothing")
         return 0
 
 

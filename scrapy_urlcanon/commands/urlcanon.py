@@ -69,10 +69,10 @@ class Command(ScrapyCommand):
         except ReportError as error:
             raise UsageError(str(error)) from error
         except (ConfigurationError, LearnError) as error:
-            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
+            print(visible_lines(str(error)), file=sys.stderr)
             self.exitcode = 1
         except KeyboardInterrupt:
-            print("Interrupted.", file=sys.stderr)  # noqa: T201
+            print("Interrupted.", file=sys.stderr)
             self.exitcode = INTERRUPTED
         except OSError as error:
             # A file has a name; what has none is the output.
@@ -82,5 +82,5 @@ class Command(ScrapyCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             # The reader of a pipe has seen enough, of whatever came of it.
             if error.errno != EPIPE:
-                print(f"The output cannot be written: {error.strerror}", file=sys.stderr)  # noqa: T201
+                print(f"The output cannot be written: {error.strerror}", file=sys.stderr)
                 self.exitcode = 1

@@ -117,11 +117,11 @@ to, under the URL that they declare, and where the crawl has seen the same page.
             if checks:
                 _show(checks, fetched, end, screen)
             if arguments.json:
-                print(_to_json(checks))  # noqa: T201
+                print(_to_json(checks))
         if end == _SHUTDOWN:
             raise KeyboardInterrupt
         if problem:
-            print(visible_lines(problem), file=sys.stderr)  # noqa: T201
+            print(visible_lines(problem), file=sys.stderr)
         return 1 if problem or any(check.outcome is Outcome.FAILS for check in checks) else 0
 
 

@@ -138,7 +138,7 @@ class Crawl:
             on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
         )
         if self.settings.clean_param:
-            from scrapy_urlcanon.crawl.declared.clean_param import CleanParamRules  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.declared.clean_param import CleanParamRules
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
@@ -146,18 +146,18 @@ class Crawl:
     def _make_order(self) -> None:
         """Make what orders the crawl, where an order is set."""
         if self.settings.order:
-            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
 
             parts = (self.settings, self.stats, self.unwritten, self.fingerprinter)
             self.ordered = OrderedCrawl(self._crawler, *parts, is_job=self._is_job)
         elif self._is_job:
-            from scrapy_urlcanon.crawl.order.index import check_queue  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.order.index import check_queue
 
             check_queue(Path(self._crawler.settings["JOBDIR"]))
 
     def _make_recorder(self) -> None:
         """Make what records what the crawl sees."""
-        from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.record.recorder import Recorder
 
         configuration = self.canonicalizer.configuration
         self.recorder = Recorder(self._crawler, self.settings, configuration, self.stats)
@@ -168,15 +168,15 @@ class Crawl:
         compares = settings.audit or settings.declared_canonical
         recovers = self._is_job and settings.job_journal
         if recovers:
-            from scrapy_urlcanon.crawl.job.job import JobRecovery  # noqa: PLC0415
-            from scrapy_urlcanon.crawl.job.last_run import can_be_taken_up  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.job.job import JobRecovery
+            from scrapy_urlcanon.crawl.job.last_run import can_be_taken_up
 
             recovers = can_be_taken_up(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
         is_whole = is_local(crawler.settings)
         if self._is_job and not recovers:
-            from scrapy_urlcanon.crawl.job.job_files import has_begun  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.job.job_files import has_begun
 
             is_whole = is_whole and not has_begun(Path(crawler.settings["JOBDIR"]))
         self.requests = PageRequests(
@@ -208,7 +208,7 @@ class Crawl:
         # The preset says that nothing is to be merged that Scrapy keeps apart.
         if not self.settings.profiles or self.canonicalizer.configuration.preset == "scrapy":
             return
-        from scrapy_urlcanon.crawl.software.known_software import KnownSoftware  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
 
         self.software = KnownSoftware(
             self._crawler,
@@ -227,7 +227,7 @@ class Crawl:
             self._suspect(self.software.installations)
 
     def _make_parts(self, fingerprints: PageFingerprints) -> PartsOfPages:
-        from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
 
         parts = PartsOfPages(
             self._crawler, self.canonical_urls, fingerprints, self.settings, self.stats
@@ -240,7 +240,7 @@ class Crawl:
 
     def _take_up(self, path: Path) -> None:
         """Make what schedules the requests in the file at *path*, after those of a killed job."""
-        from scrapy_urlcanon.crawl.order.left import TakenUp  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.order.left import TakenUp
 
         is_own = self.ordered is not None and self.ordered.is_left_in(path)
         is_known = self.job is not None and self.job.is_made_anew
@@ -248,7 +248,7 @@ class Crawl:
 
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""
-        from scrapy_urlcanon.crawl.earlier.pages import EarlierPages  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
 
         self.earlier = EarlierPages(
             self._crawler,
@@ -263,9 +263,9 @@ class Crawl:
 
     def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
         """Make what compares the contents of pages, to see which are one."""
-        from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
-        from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents  # noqa: PLC0415
-        from scrapy_urlcanon.crawl.checks.page_contents import PageContents  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.checks.audit import Audit
+        from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
+        from scrapy_urlcanon.crawl.checks.page_contents import PageContents
 
         settings = self.settings
         contents = PageContents(
@@ -288,7 +288,7 @@ class Crawl:
             on_audited=self._on_audited,
         )
         if settings.declared_canonical:
-            from scrapy_urlcanon.crawl.declared.declared_canonicals import (  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.declared.declared_canonicals import (
                 DeclaredCanonicalPages,
             )
 
@@ -446,10 +446,10 @@ class Crawl:
             configuration = self._shared.guard(configuration, mode)
         if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
             return configuration
-        from scrapy_urlcanon.crawl.job.guarded_stores import guard_stores  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.job.guarded_stores import guard_stores
 
         if self._is_job:
-            from scrapy_urlcanon.crawl.job.job_rules import JobRules  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.job.job_rules import JobRules
 
             self._job_rules = JobRules(settings, self.unwritten)
             configuration = self._job_rules.guard(configuration, mode)
