@@ -144,6 +144,42 @@ async def test_what_one_run_dropped_the_next_one_lets_through(crawl, is_killed):
     assert set(second.pages) == {"/more", p[1], *q}
 
 
+class Sending(FollowSpider):
+    """Has a page by sending its form, of which another callback gets what comes."""
+
+    def parse(self, response):
+        yield from response.follow_all(css="a")
+        if "form" in response.text:
+            yield response.request.replace(method="POST", body=b"a=1", callback=self.shown)
+
+    def shown(self, response):
+        yield {"url": response.url, "text": response.text}
+
+
+@deferred_f_from_coro_f
+async def test_second_step_that_fails_in_the_next_run(crawl):
+    """Another URL of its page is fetched, as in the run that asked for it, and not a third one."""
+    urls = [f"/a?sid={number}" for number in range(3)]
+
+    def respond(request):
+        if request.target == "/":
+            return links(*urls)
+        if request.method == "GET":
+            return page("form")
+        return page("", status=404) if request.target == urls[0] else page("a")
+
+    settings = {**JOB, "CONCURRENT_REQUESTS": 1}
+    first = await crawl(respond, settings, spider=Sending)
+    assert first.hits == ["/", urls[0], urls[0], urls[1], urls[1]]
+    records = cuts()[-1]
+    sent = [each.kind is Kind.ASKED for each in records].index(True)
+    asked_again = [n for n, each in enumerate(records) if each.kind is Kind.ASKED][1]
+    for end in range(sent + 2, asked_again):
+        written(records[:end])
+        result = await crawl(respond, settings, spider=Sending, start=())
+        assert result.hits[-2:] == [urls[1], urls[1]]
+
+
 @deferred_f_from_coro_f
 async def test_error_that_the_spider_handles_is_no_page_in_the_next_run(crawl):
     """Another URL of the page, which is linked then, is fetched."""

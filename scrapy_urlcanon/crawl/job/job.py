@@ -121,6 +121,7 @@ class JobRecovery:
             for path in (directory / SCRAPY_FILE, *files_in(directory)):
                 path.unlink(missing_ok=True)
         self._replay: Replay | None = None
+        requests.on_asked.append(self.asked)
         self.parts: PartsOfPages | None = None
         """What holds requests back, whose requests go on waiting in the next run."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
@@ -209,6 +210,10 @@ class JobRecovery:
         if is_unfiltered(request):
             self._identities[request] = self._identity(request)
         self._add(Record(Kind.BEGUN, fingerprint))
+
+    def asked(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
+        """Write down that *callback* asks for *page* by *step*: another page, or a callback."""
+        self._add(Record(Kind.ASKED, step[0], page, callback, step[1].encode()))
 
     def done(self, request: Request, *, fetched: bool) -> None:
         """Write down that nothing more comes of *request*."""

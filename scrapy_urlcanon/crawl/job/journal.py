@@ -50,6 +50,8 @@ class Kind(enum.IntEnum):
     """What merged a dropped variant may yet prove wrong, at the end of a run."""
     LED = 8
     """The spider has got what a URL of the page led to: another page, or what it handles itself."""
+    ASKED = 9
+    """A callback that got the page asks for it by another request, and has it by that alone."""
 
 
 OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED, Kind.LED})
@@ -67,7 +69,8 @@ class Record(NamedTuple):
     """For what of the spider the page was, as :func:`.callback_of` names it."""
     identity: bytes = b""
     """Of a request with ``dont_filter`` that ended: which of those for the page it was. Of one that
-    is scheduled: the same, where it is a retry that a callback made."""
+    is scheduled: the same, where it is a retry that a callback made. Of a page that is asked for by
+    another request: the callback of that one, whose page has the fingerprint."""
     request: dict[str, Any] | None = None
     """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
 

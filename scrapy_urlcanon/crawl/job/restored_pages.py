@@ -38,6 +38,9 @@ class RestoredPages:
         """Take the next *record* of the journal."""
         if record.kind in _EVENTS:
             self._take_outcome(record)
+        elif record.kind is Kind.ASKED:
+            step = record.fingerprint, record.identity.decode()
+            self._requests.restore_step(record.page, record.callback, step)
         elif record.kind is Kind.SCHEDULED and record.request:
             self._take_scheduled(record.fingerprint, record.request)
 

@@ -39,32 +39,32 @@ def under_rules(
         outcome may be of either, and both are done again.
     """
     yield Record(Kind.OPENED, digest)
-    ended = {record.fingerprint for record in records if record.kind in OUTCOMES}
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
     before: set[bytes] = set()
     since: set[bytes] = set()
     audited: dict[bytes, bytes] = {}
-    for is_done in (True, False):
-        for record in records:
-            data = record.request if record.kind is Kind.SCHEDULED else None
-            if data is None or (record.fingerprint in ended) is not is_done:
-                continue
-            request = request_of(data)
-            fingerprint = fingerprints.fingerprint(request)
-            page = fingerprints.page(request) or b""
-            identity = identity_of(request) if is_unfiltered(request) else b""
-            if mark_of(request, AUDIT):
-                audited[record.fingerprint] = page
-            now.setdefault((record.fingerprint, identity), (fingerprint, page))
-            if is_mixed:
-                since.add(fingerprint)
-                if fingerprint != record.fingerprint:
-                    before.add(record.fingerprint)
-            yield record._replace(fingerprint=fingerprint)
+    for record, data in _scheduled(records):
+        request = request_of(data)
+        fingerprint = fingerprints.fingerprint(request)
+        page = fingerprints.page(request) or b""
+        identity = identity_of(request) if is_unfiltered(request) else b""
+        if mark_of(request, AUDIT):
+            audited[record.fingerprint] = page
+        now.setdefault((record.fingerprint, identity), (fingerprint, page))
+        if is_mixed:
+            since.add(fingerprint)
+            if fingerprint != record.fingerprint:
+                before.add(record.fingerprint)
+        yield record._replace(fingerprint=fingerprint)
     unclear = before & since
+    pages = {of_before: page for (of_before, _), (_, page) in now.items()}
     for record in records:
         is_told_apart = record.identity or record.fingerprint not in unclear
-        if is_told_apart and (record.kind is Kind.BEGUN or record.kind in OUTCOMES):
+        if record.kind is Kind.ASKED:
+            if record.fingerprint in pages and record.page in pages:
+                step, page = pages[record.fingerprint], pages[record.page]
+                yield record._replace(fingerprint=step, page=page)
+        elif is_told_apart and (record.kind is Kind.BEGUN or record.kind in OUTCOMES):
             own = record.fingerprint if record.fingerprint in since else b""
             known = now.get((record.fingerprint, record.identity))
             fingerprint, page = known or (own, record.page)
@@ -73,3 +73,13 @@ def under_rules(
             if given or fingerprint:
                 page = record.page and page
                 yield record._replace(fingerprint=given or fingerprint, page=page)
+
+
+def _scheduled(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield what was scheduled; first that of which something came."""
+    ended = {record.fingerprint for record in records if record.kind in OUTCOMES}
+    for is_done in (True, False):
+        for record in records:
+            data = record.request if record.kind is Kind.SCHEDULED else None
+            if data is not None and (record.fingerprint in ended) is is_done:
+                yield record, data

@@ -248,6 +248,10 @@ class PageLives(Generic[R]):
             before[page, callback, step[1]] = steps
         return is_first
 
+    def is_asking(self, page: bytes, callback: Hashable) -> bool:
+        """Tell whether *callback* asked for *page* by other steps, and may be at work still."""
+        return (page, callback) in self._asking
+
     def ended(self, page: bytes, callback: Hashable) -> None:
         """Note that a request of *callback* for *page* ended, and brought it nothing."""
         self._move(page, callback, Event.ENDED)

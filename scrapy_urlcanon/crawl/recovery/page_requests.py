@@ -111,6 +111,8 @@ class PageRequests:
         """Are called with each request whose callback got content, is done and did not raise."""
         self.on_raised: list[Callable[[Response], None]] = []
         """Are called with each response whose callback raised, or asks for its page again."""
+        self.on_asked: list[Callable[[bytes, str, tuple[bytes, str]], object]] = []
+        """Are called with each page and callback that ask for it by a second step, and that."""
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
         """Are called with the names that pages had, each with its new one."""
         crawler.signals.connect(self.raised, signals.spider_error)
@@ -236,8 +238,13 @@ class PageRequests:
             return
         page, callback = self._fingerprints.page(brought, request.url), self._callback(brought)
         step = to, self._callback(request)
-        if page and page in pages and self._lives.asked_again(page, callback, step):
-            if step == (page, callback):
+        if not page or page not in pages:
+            return
+        is_own = step == (page, callback)
+        for asked in () if is_own else self.on_asked:
+            asked(page, callback, step)
+        if self._lives.asked_again(page, callback, step):
+            if is_own:
                 self._scraped[brought] = tuple(each for each in pages if each != page)
                 self._no_successes.add(brought)
             for listener in self.on_raised:
@@ -328,9 +335,19 @@ class PageRequests:
         if depth is not None:
             self._depths.note(page, depth)
         lives.sent(page, callback)
+        if lives.is_asking(page, callback):
+            # What its second steps came to says what it has got.
+            lives.confirmed(page, callback)
+            return
         moves = {Event.GOT: lives.got, Event.LED: lives.led, Event.ENDED: lives.ended}
         moves[event](page, callback)
         lives.confirmed(page, callback)
+
+    def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
+        """Note that *callback* asked for *page* by *step* in an earlier run of the job."""
+        self._lives.sent(page, callback)
+        self._lives.got(page, callback)
+        self._lives.asked_again(page, callback, step)
 
     @property
     def waiting(self) -> Iterator[Request]:
