@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote_plus, unquote_plus
 
-from attrs import asdict, define, frozen
+from attrs import asdict, define, field, frozen
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
@@ -39,6 +39,9 @@ _FIRST: Final = 3
 log in, and they are among its first quarter."""
 _MAX_FOUND: Final = 10_000
 """Of so many pages it is known where they were found."""
+_MAX_WAYS: Final = 16
+"""So many ways are known in which some parameters of a kind have values and others have none, as
+many as four filters have."""
 
 
 _Place: TypeAlias = "tuple[str, str]"
@@ -84,8 +87,8 @@ class Tally:
     """How many of it were fetched when it last brought something, or led to it."""
     texts: tuple[str, ...] = ()
     """What all of its URLs have in each segment of the path; empty where they differ."""
-    url: str = ""
-    """The last one of them, to try on what would end them."""
+    urls: dict[str, str] = field(factory=dict)
+    """By the parameters that have a value the first one of them, to try on what would end them."""
 
     @property
     def is_trap(self) -> bool:
@@ -133,11 +136,12 @@ class Trap:
 
 def kind_of(url: str) -> Kind:
     """Return the kind of *url*."""
-    return _kind_and_segments(url)[0]
+    return _parts(url)[0]
 
 
 @lru_cache(_KEPT)
-def _kind_and_segments(url: str) -> tuple[Kind, tuple[str, ...]]:
+def _parts(url: str) -> tuple[Kind, tuple[str, ...], str]:
+    """Return the kind of *url*, the segments of its path, and which parameters have a value."""
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")
     authority, _, path = rest.partition("/")
@@ -145,8 +149,11 @@ def _kind_and_segments(url: str) -> tuple[Kind, tuple[str, ...]]:
     host = authority.rpartition("@")[2]
     segments = tuple(path.split("/")[:_MAX_SEGMENTS])
     shape = "/".join(_shape(number, segment) for number, segment in enumerate(segments))
-    names = {unquote_plus(piece.partition("=")[0]) for piece in _SEPARATOR.split(query) if piece}
-    return Kind(host[:100], f"/{shape}", tuple(sorted(names)[:_MAX_NAMES])), segments
+    pieces = [piece.partition("=") for piece in _SEPARATOR.split(query) if piece]
+    pairs = sorted((unquote_plus(name), value) for name, _, value in pieces)
+    names = [*dict.fromkeys(name for name, _ in pairs)][:_MAX_NAMES]
+    filled = "&".join(name for name, value in pairs if value)
+    return Kind(host[:100], f"/{shape}", tuple(names)), segments, filled
 
 
 def _shape(number: int, segment: str) -> str:
@@ -208,7 +215,7 @@ class Kinds:
         :param is_shown: the server showed what is there, or said that nothing is.
         :param found_on: the page that links it, as it is canonical; empty where it is not known.
         """
-        kind, segments = _kind_and_segments(url)
+        kind, segments, filled = _parts(url)
         tally = self.tallies.get(kind)
         if tally is None:
             if len(self.tallies) >= MAX_KINDS:
@@ -217,7 +224,8 @@ class Kinds:
         if tally.texts != segments:
             pairs = zip(tally.texts, segments, strict=True)
             tally.texts = tuple([one if one == other else "" for one, other in pairs])
-        tally.url = url
+        if len(tally.urls) < _MAX_WAYS:
+            tally.urls.setdefault(filled, url)
         tally.fetches += 1
         tally.new += new
         tally.with_news += has_news
@@ -262,7 +270,7 @@ class Kinds:
             path = _with_texts(kind.path, tally.texts)
             setting = ""
             if tally.may_end and not _is_open(kind, path) and not others.are_ended_with(kind, path):
-                setting = _setting(kind, path, tally.url, dropped[kind.place])
+                setting = _setting(kind, path, [*tally.urls.values()], dropped[kind.place])
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
 
@@ -372,7 +380,7 @@ def _fits(path: str, other: str) -> bool:
     )
 
 
-def _setting(kind: Kind, path: str, url: str, dropped: set[str]) -> str:
+def _setting(kind: Kind, path: str, urls: Sequence[str], dropped: set[str]) -> str:
     """Return a line for ``URLCANON_RULES`` that would end *kind*; empty where there is none.
 
     Where URLs of the same path bring much, the parameters are dropped that only those have which
@@ -381,17 +389,21 @@ def _setting(kind: Kind, path: str, url: str, dropped: set[str]) -> str:
     another page.
 
     :param path: that of the kind, with the texts that all of its URLs have.
-    :param url: one of the kind.
+    :param urls: of the kind, one for each way in which its parameters are filled in.
     :param dropped: the names of these parameters, as of :meth:`_Others.dropped_at`.
     """
     # A pattern is for all ports.
     pattern = _PORT.sub("", kind.host)
     if not dropped.isdisjoint(kind.names) and "{" not in kind.path:
         pattern, option, entries = pattern + kind.path, "drop_params", sorted(dropped)
+        if not _ends(urls[0], pattern, option, entries):
+            return ""
     else:
-        option, entries = "skip", [_template(kind, path, url)]
-    if not _ends(url, pattern, option, entries):
-        return ""
+        option = "skip"
+        templates = [(_template(kind, path, url), url) for url in urls]
+        entries = [each for each, url in templates if _ends(url, pattern, option, [each])]
+        if not entries:
+            return ""
     return f"{_quoted(pattern)}: {{{_quoted(option)}: {_list(entries)}}},"
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Mapping
 
-_BEGIN: Final = b"urlcanon order 9\n"
+_BEGIN: Final = b"urlcanon order 10\n"
 """The version is another one wherever features, or what is learned of them, mean something else."""
 _CHECKSUM: Final = 4
 

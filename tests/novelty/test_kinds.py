@@ -70,6 +70,19 @@ def test_line_ends_its_trap_or_is_none(trap, line):
         assert all(map(canonicalizer.skips, urls))
 
 
+def test_line_ends_urls_of_a_form_whatever_is_left_empty():
+    """A form that is sent has the fields too that nobody filled in, and no place takes them."""
+    kinds = Kinds()
+    urls = [
+        f"http://a.example/find?color={'red' * (number % 2)}&size={'m' * (number % 3)}&to={number}"
+        for number in range(60)
+    ]
+    for url in urls:
+        kinds.note(url, 0, has_news=False)
+    (found,) = kinds.traps()
+    assert all(map(Canonicalizer(eval(f"{{{found.setting}}}")).skips, urls))
+
+
 def test_line_names_what_all_urls_of_a_trap_have():
     """A place takes any text, and would end what is in another folder too."""
     kinds = Kinds()

@@ -301,7 +301,7 @@ async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
 
 def of_former_version(data):
     """Return the file *data* as a former version wrote it: whole, with another meaning."""
-    return data.replace(b"urlcanon order 9\n", b"urlcanon order 8\n", 1)
+    return data.replace(b"urlcanon order 10\n", b"urlcanon order 9\n", 1)
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], of_former_version, None])
