@@ -139,7 +139,7 @@ def _around_host(text: str) -> list[Pattern] | None:
     if host is None or (rest and rest[0] not in "/^?:&*"):
         return None
     if not host.endswith(".*") and rest[:1] in {"", "*"}:
-        if rest.strip("*") or "." not in host:
+        if rest or "." not in host:
             return None
         # It may be the beginning of a longer name, such as `a.com.au`.
         return [Pattern(host), Pattern(f"{host}.*")]

@@ -138,6 +138,9 @@ def test_an_exception_for_the_beginning_of_a_host_holds_for_longer_ones():
     for kept in ("http://a.com/?x=1", "http://a.com.au/?x=1", "http://b.a.com.au/?x=1"):
         assert canonicalize(kept) == kept
     assert canonicalize("http://b.com/?x=1") == "http://b.com/"
+    # What goes on in the middle of a label no pattern of ours can say.
+    imported = _read("*$removeparam=x", "*$removeparam=y", "@@||a.co*$removeparam=x")
+    assert imported.rules == {"*": {"drop_params": ["y"]}}
 
 
 def test_an_exception_that_cannot_be_expressed_bars_its_parameter():
