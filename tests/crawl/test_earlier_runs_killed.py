@@ -47,7 +47,7 @@ async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by, monkey
 @deferred_f_from_coro_f
 async def test_what_is_refused_for_another_page_is_audited(crawl):
     """The run before had got one page of a wrong entry when it was killed, and audited nothing."""
-    urls = [f"/item/p?id={number}" for number in range(6)]
+    urls = [*(f"/item/p?id={number}" for number in range(6)), "/item/p"]
     answers = {url: product(url) for url in urls}
     settings = {**WRONG, **SETTINGS, "URLCANON_SEEN": str(STORE)}
     await crawl(site({**answers, "/": links(urls[0])}), settings, spider=ItemSpider)

@@ -100,6 +100,8 @@ class EarlierPages:
             "The crawl goes on; what is not noted is fetched again by the next one.",
         )
         self._is_known = True
+        # An entry was suspended since the keys were made: one may be that of another page now.
+        self._has_other_keys = False
         self._rules = self._digest = ""
         connect = crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
@@ -121,6 +123,7 @@ class EarlierPages:
         try:
             self._resume_suspensions()
             changed = self._store.make_keys(self._digest, self._key_of)
+            self._has_other_keys = False
         except sqlite3.Error as error:
             # By the keys of other rules a page that no run has got may pass for one that was got.
             self._is_known = False
@@ -144,6 +147,7 @@ class EarlierPages:
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
         """Note, for the runs to come, that *entry* is wrong on *domain*."""
+        self._has_other_keys = True
         try:
             self._store.suspend(self._rules, entry, domain)
         except sqlite3.Error as error:
@@ -248,11 +252,12 @@ class EarlierPages:
         except sqlite3.Error as error:
             self._failing.note(error)
             return None
-        if got is None or got[0] >= self._began:
+        if got is None or got.at >= self._began:
             return None
-        at, by = got
+        if self._has_other_keys and got.by_url and self._key_of(got.url) != key:
+            return None
         expires = self._expiry(url)
-        return by if not expires or time.time() - at < expires else None
+        return got.url if not expires or time.time() - got.at < expires else None
 
     def _expiry(self, url: str) -> float:
         """Return after how many seconds the page of *url* is to be got again; 0 for never.

@@ -69,14 +69,14 @@ class SeenPages:
         """Close the file."""
         self._database.close()
 
-    def got(self, key: bytes) -> tuple[float, str] | None:
-        """Return when the page of *key* was got, and by which URL, or None.
+    def got(self, key: bytes) -> SeenPage | None:
+        """Return the page of *key*, if it was got.
 
         :raises sqlite3.Error: if that cannot be read.
         """
-        query = "SELECT at, url FROM pages WHERE key = ?"
-        row: tuple[float, str] | None = self._database.execute(query, (key,)).fetchone()
-        return row
+        query = "SELECT key, url, at, by_url FROM pages WHERE key = ?"
+        row = self._database.execute(query, (key,)).fetchone()
+        return SeenPage(*row) if row else None
 
     def add(self, pages: Iterable[SeenPage], digest: str) -> None:
         """Add *pages*, or note that they were got again; their keys are of the rules of *digest*.
