@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from functools import partial
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
@@ -23,6 +24,8 @@ from scrapy_urlcanon.redis.frontier import Frontier
 from scrapy_urlcanon.redis.shared import Shared
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
@@ -40,7 +43,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     is gone for 30 seconds another one queues it again. A process ends when nothing is queued or on
     its way anywhere, and the last one to end clears the keys, unless ``SCHEDULER_PERSIST`` is True.
 
-    What is fetched to be compared is queued here: no other process knows with what.
+    What is fetched to be compared is queued here: no other process knows with what. So is what no
+    queue can hold, such as a request whose callback is no method of the spider.
     """
 
     @classmethod
@@ -50,7 +54,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         made._crawler = crawler
         made._shared = cls.urlcanon_shared(crawler)
         made._half = value_of("remembered_pages", crawler.settings) // 2
-        made._audits = deque[Request]()
+        made._here = deque[Request]()
         return made
 
     @classmethod
@@ -95,7 +99,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         seen = scheduler.dupefilter_key % names
         frontier = Frontier(scheduler.server, spider.name, queue.key, seen, kind)
         frontier.join(persists=scheduler.persist, flushes=scheduler.flush_on_start)
-        return Shared(crawler, frontier, queue._encode_request)  # noqa: SLF001
+        return Shared(crawler, frontier, _encoder(queue))
 
     def open(self, spider: Spider) -> None:
         """Take part in the crawl."""
@@ -120,12 +124,13 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def enqueue_request(self, request: Request) -> bool:
         """Queue *request*, unless its page was requested before, by whatever process."""
         if mark_of(request, AUDIT):
-            self._audits.append(request)
-            self._frontier.go_on()
-            self.stats.inc_value("scheduler/enqueued/memory")
+            self._keep_here(request)
             return True
-        data = self.queue._encode_request(request)  # noqa: SLF001
-        value = b"%d " % -request.priority + (data if isinstance(data, bytes) else data.encode())
+        try:
+            value = b"%d " % -request.priority + self._shared.encode(request)
+        except ValueError:
+            value = b""
+            self.stats.inc_value("scheduler/unserializable")
         fingerprint, url, canonical = b"", "", request.url
         if not request.dont_filter:
             fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
@@ -141,11 +146,19 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             drops=meta.get(DROP_KEY) is not False,
             on_dropped=partial(self._dropped_later, request, fingerprint, canonical),
         )
-        if first is None:
+        if first is None and value:
             self.stats.inc_value("scheduler/enqueued/redis")
+            return True
+        if first is None:
+            self._keep_here(request)
             return True
         self._dropped(request, fingerprint, first or canonical)
         return False
+
+    def _keep_here(self, request: Request) -> None:
+        self._here.append(request)
+        self._frontier.go_on()
+        self.stats.inc_value("scheduler/enqueued/memory")
 
     def _dropped(self, request: Request, fingerprint: bytes, first: str) -> None:
         if self._shared.first_urls:
@@ -170,10 +183,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         try:
             if self._frontier.beat():
                 self._shared.look_around()
-            if self._audits:
+            if self._here:
                 self.stats.inc_value("scheduler/dequeued/memory")
-                audit: Request = self._audits.popleft()
-                return audit
+                kept: Request = self._here.popleft()
+                return kept
             while popped := self._frontier.pop(under_way(self._crawler)):
                 number, data = popped
                 request = self._read(data)
@@ -203,7 +216,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def has_pending_requests(self) -> bool:
         """Tell whether anything is queued, as far as that is known."""
         try:
-            return bool(self._audits) or len(self.queue) > 0
+            return bool(self._here) or len(self.queue) > 0
         except RedisError as error:
             self._frontier.failed(error)
             return True
@@ -221,7 +234,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._frontier.beat()
             self._frontier.land(under_way(self._crawler))
             stays = (
-                bool(self._audits)
+                bool(self._here)
                 or self._frontier.is_down
                 or len(self.queue) > 0
                 or self._frontier.is_busy_elsewhere()
@@ -238,3 +251,17 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             stays = True
         if stays:
             raise DontCloseSpider
+
+
+def _encoder(queue: Any) -> Callable[[Request], bytes]:
+    """Return what encodes requests for *queue*; it raises ValueError for what that cannot hold."""
+
+    def encode(request: Request) -> bytes:
+        try:
+            data = queue._encode_request(request)  # noqa: SLF001
+        except (AttributeError, PicklingError, TypeError) as error:
+            # As Scrapy's own queues do it (``scrapy/squeues.py``).
+            raise ValueError(str(error)) from error
+        return data if isinstance(data, bytes) else str(data).encode()
+
+    return encode

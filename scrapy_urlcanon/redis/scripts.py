@@ -47,11 +47,14 @@ if print ~= '' then
     if known and drops == '1' then return {0, get(first, print) or ''} end
     if not known and url ~= '' then put(first, print, url, half, ttl) end
 end
-push(queue, kind, value)
+if value ~= '' then push(queue, kind, value) end
 return {1}
 """
 )
-"""Queue a request unless its fingerprint was seen, and record that; else say the first URL."""
+"""Queue a request unless its fingerprint was seen, and record that; else say the first URL.
+
+Of one that is queued elsewhere the value is empty.
+"""
 
 RECORD: Final = "return redis.call('SADD', KEYS[1], ARGV[1])"
 """Record a fingerprint as seen; say whether it was not."""

@@ -43,7 +43,7 @@ class Shared:
     ) -> None:
         self._crawler = crawler
         self.frontier = frontier
-        self._encode = encode
+        self.encode = encode
         self._rules = frontier.rules
         self._suspended = f"{frontier.prefix}suspended"
         self._known: set[bytes] = set()
@@ -139,4 +139,4 @@ class Shared:
         name = self._crawler.request_fingerprinter.fingerprint(copy).hex()
         if is_unfiltered(copy):
             name = f"unfiltered {name}"
-        return name, b"%d " % -copy.priority + self._encode(copy)
+        return name, b"%d " % -copy.priority + self.encode(copy)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from threading import Timer
+from threading import Lock, Timer
 
 import pytest
 from crawl.test_profiles import BOARD, START, forum
@@ -133,6 +133,42 @@ def test_what_waits_for_redis_is_queued_when_the_process_ends(redis_server):
     redis_server.start()
     scheduler.close("finished")
     assert opened(redis_server).next_request().url == f"{SITE}/child"
+
+
+class LocalSpider(FollowSpider):
+    """Asks for pages that no queue on a disk could hold, beside one that it could."""
+
+    def parse(self, response):
+        yield from super().parse(response)
+
+        def follow(response):
+            yield from self.parse(response)
+
+        if response.url == f"{SITE}/":
+            yield from (Request(f"{SITE}/a?sid={number}", follow) for number in (1, 2))
+            yield Request(f"{SITE}/b", meta={"lock": Lock()})
+
+
+@deferred_f_from_coro_f
+async def test_request_that_no_queue_can_hold_is_kept_in_the_process(crawl, redis_server):
+    """As beside a queue on the disk; where it fails, what was dropped for it is fetched."""
+    settings = {**OURS, **RULES, "REDIS_URL": redis_server.url, "CLOSESPIDER_TIMEOUT": 60}
+    pages = {"/": links("/c"), "/a?sid=2": page("a"), "/b": page("b"), "/c": page("c")}
+    result = await crawl(site(pages), settings, spider=LocalSpider)
+    assert sorted(result.hits) == ["/", "/a?sid=1", "/a?sid=2", "/b", "/c"]
+    assert sorted(result.pages) == ["/", "/a?sid=2", "/b", "/c"]
+    assert result.figures["dropped"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_serializer_that_makes_texts(crawl, redis_server):
+    """What waits for a page that fails is queued as all else."""
+    settings = {**OURS, **RULES, "REDIS_URL": redis_server.url, "CLOSESPIDER_TIMEOUT": 60}
+    settings["SCHEDULER_SERIALIZER"] = "ecosystem.text_serializer"
+    result = await crawl(
+        site({"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")}), settings
+    )
+    assert result.pages == ["/", "/a?sid=2"]
 
 
 class StartsOnceMore(FollowSpider):
