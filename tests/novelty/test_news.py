@@ -1,3 +1,5 @@
+import pytest
+
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.pages.signature import Lines
@@ -85,3 +87,43 @@ def test_what_is_usual_follows_a_site_of_short_pages():
     # Of the fifth that is usual.
     assert usual.amount(60.0) > 0.54 * 0.2
     assert usual.is_much(News(70, 20, 20.0))
+
+
+@pytest.mark.parametrize(
+    ("words", "new", "is_much", "is_much_beside_long_pages"),
+    [
+        (400, 29, False, False),
+        (400, 30, True, False),
+        (300, 30, True, False),
+        (100, 10, True, False),
+        (100, 9, False, False),
+        (100, 49, True, False),
+        (100, 50, True, True),
+        (50, 29, True, False),
+        (50, 30, True, True),
+        (1000, 100, True, True),
+    ],
+)
+def test_little_has_to_be_both_much_of_its_page_and_many_words(
+    words, new, is_much, is_much_beside_long_pages
+):
+    """A tenth of a page or 30 words are news, unless most pages bring ten times as much."""
+    usual = Usual()
+    for _ in range(15):
+        usual.amount(1000.0)
+    news = News(words, new, float(new))
+    assert usual.is_much(news) is is_much
+    usual.amount(1000.0)
+    assert usual.is_much(news) is is_much_beside_long_pages
+
+
+def test_page_of_which_nobody_can_read_a_word_is_half_new_once():
+    """As an image, by its bytes; what has text, or nothing, can be read."""
+    seen = SeenLines(1 << 12)
+    found = [seen.news_of_bytes(body) for body in (b"one", b"two", b"one")]
+    assert [(news.share, news.is_unread) for news in found] == [
+        (0.5, True),
+        (0.5, True),
+        (0, False),
+    ]
+    assert not News(2, 1, 0.5).is_unread
