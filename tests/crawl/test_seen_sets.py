@@ -296,6 +296,25 @@ def test_words_that_are_cut_off(tmp_path, caplog):
     seen.close()
 
 
+def test_removal_that_is_cut_off_removes_nothing_else(tmp_path):
+    """What is added behind it is not what it was about."""
+    seen = make("compact", tmp_path)
+    for number in range(3):
+        seen.add(fingerprint(number))
+    seen.discard(fingerprint(1))
+    seen.close()
+    path = tmp_path / FILES["compact"]
+    data = path.read_bytes()
+    for left in range(len(data) - 40, len(data)):
+        path.write_bytes(data[:left])
+        seen = make("compact", tmp_path)
+        seen.add(fingerprint(9))
+        seen.close()
+        seen = make("compact", tmp_path)
+        assert fingerprint(9) in seen
+        seen.close()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_processes_with_one_store(kind, tmp_path):
     """The second one is told so, and changes nothing."""

@@ -74,6 +74,8 @@ class WordFile:
                 if word:
                     yield word, rest, is_removed
                 is_removed = not word
+        # Else it would remove what is added next.
+        whole -= size * is_removed
         if whole != self._file.tell():
             logger.warning(
                 "%(path)s ends with a part of a fingerprint, which is cut off: a crawl was killed.",
