@@ -292,6 +292,12 @@ class _Reader:
         table = self.table(value, key, _RULE_KEYS)
         told = self._told(table, key)
         where = self.texts(table, "where", key) or ("",)
+        for text in where:
+            if text.startswith("/"):
+                message = (
+                    f"expected what stands below the place, {text.lstrip('/')!r}, got {text!r}"
+                )
+                self.note(f"{key}.where", message)
         options = table.get("options")
         if not isinstance(options, dict) or not options:
             self.note(f"{key}.options", f"expected a mapping of options, got {options!r}")

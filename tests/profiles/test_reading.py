@@ -25,7 +25,7 @@ element = "*"
 merges = "a"
 because = "b"
 source = "c"
-where = ["a?b=*", "#"]
+where = ["a?b=*", "#", "/forum/"]
 options = { drop_parms = ["sid"], skip = ["/a"] }
 certain = true
 proved_by = "documentation"
@@ -57,6 +57,7 @@ def test_all_problems_of_a_file_are_one_error():
         "mine.toml['rules[0].certain']: only what a benchmark proved is certain",
         "mine.toml['rules[0].since']: expected a version",
         "expected no fragment",
+        "['rules[0].where']: expected what stands below the place, 'forum/', got '/forum/'",
         "mine.toml['parts[0].proved_by']: expected 'benchmark' or 'documentation', got 'hearsay'",
         "mine.toml['parts[0].links']: '{': a brace is missing",
         "mine.toml['parts[0].links']: expected {part} in each",
