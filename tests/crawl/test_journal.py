@@ -286,13 +286,22 @@ async def test_run_that_does_not_start_is_no_end_of_a_killed_job(crawl):
     assert result.pages == ["/b"]
 
 
+@pytest.mark.parametrize("is_opened", [True, False], ids=["opened", "not yet"])
 @deferred_f_from_coro_f
-async def test_second_process_leaves_a_job_that_runs_alone(crawl):
-    """It would take the first for killed, and discard the queue that it is using."""
+async def test_second_process_leaves_a_job_that_runs_alone(crawl, is_opened):
+    """It would take the first for killed, and discard the queue that it is using.
+
+    That one opens its journal when its scheduler is open, which takes seconds in a large job.
+    """
     queue = FILE.with_name("requests.queue")
     queue.mkdir(parents=True)
+    killed = Journal(FILE)
+    killed.open()
+    killed.close()
     running = Journal(FILE)
-    running.open()
+    running.hold()
+    if is_opened:
+        running.open()
     with pytest.raises(ConfigurationError, match="JOBDIR: job is in use by another crawl"):
         await crawl(site(PAGES), JOB)
     assert queue.exists()

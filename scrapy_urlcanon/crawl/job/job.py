@@ -104,22 +104,28 @@ class JobRecovery:
         self._request_of = partial(request_from_dict, spider=crawler.spider)
         self._identity = partial(identity_of, spider=crawler.spider)
         self._queue = JobQueue(directory, unwritten)
-        self._last_run = LastRun(
-            self._journal,
-            self._queue,
-            fingerprints,
-            rules,
-            unwritten,
-            request_of=self._request_of,
-            identity_of=self._identity,
-        )
-        self.is_made_anew = self._last_run.is_lost
-        """Whether what the last run had not done is scheduled again."""
-        if self.is_made_anew:
-            # The scheduler reads them before the spider is opened.
-            self._queue.discard()
-            for path in (directory / SCRAPY_FILE, *files_in(directory)):
-                path.unlink(missing_ok=True)
+        # One that begins has not opened the journal yet, and may be reading the queue.
+        self._journal.hold()
+        try:
+            self._last_run = LastRun(
+                self._journal,
+                self._queue,
+                fingerprints,
+                rules,
+                unwritten,
+                request_of=self._request_of,
+                identity_of=self._identity,
+            )
+            self.is_made_anew = self._last_run.is_lost
+            """Whether what the last run had not done is scheduled again."""
+            if self.is_made_anew:
+                # The scheduler reads them before the spider is opened.
+                self._queue.discard()
+                for path in (directory / SCRAPY_FILE, *files_in(directory)):
+                    path.unlink(missing_ok=True)
+        finally:
+            # Nobody closes it where the crawl does not come to its start.
+            self._journal.close()
         self._replay: Replay | None = None
         requests.on_asked.append(self.asked)
         self.parts: PartsOfPages | None = None
