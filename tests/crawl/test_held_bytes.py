@@ -5,9 +5,11 @@ import tracemalloc
 import pytest
 from loopback import page
 from scrapy import Request
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import FollowSpider, links
 
+from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of, weigh
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.waiting import WaitingPages
@@ -149,3 +151,17 @@ def test_time_that_it_takes_to_weigh_is_bounded(width):
     weight = weigh(value)
     assert Opened.count <= 2_000
     assert weight > Opened.count * 50
+
+
+def test_responses_of_a_few_bytes_are_held_in_bounded_memory():
+    """Those of an interface for programs: what they take is not their bodies."""
+    headers = {name: bytes(20) for name in ("Date", "ETag", "Server", "Set-Cookie", "Vary", "Via")}
+    held = HeldResponses(2_000_000)
+    tracemalloc.start()
+    for number in range(1_000):
+        url = f"http://site.example/{number}"
+        held.hold(url, Response(url, headers=headers, body=b"{}"))
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held.has("http://site.example/999")
+    assert taken < 700_000

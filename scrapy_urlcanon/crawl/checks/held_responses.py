@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _PART = 4
+_BESIDE_BODY = 3_000
+"""Bytes that a response takes beside its body, most of them for a dozen headers."""
 
 
 class HeldResponses:
@@ -20,7 +22,7 @@ class HeldResponses:
     A server may refuse what it has answered once. If such a variant is let through, this is what
     the spider gets, and nothing is fetched.
 
-    :param pending_max_bytes: as in ``URLCANON_PENDING_MAX_BYTES``, of which a part is for bodies;
+    :param pending_max_bytes: as in ``URLCANON_PENDING_MAX_BYTES``, of which a part is for them;
         beyond, the oldest are forgotten.
     """
 
@@ -34,10 +36,10 @@ class HeldResponses:
         if response is None or response.url != url or url in self._responses:
             return
         self._responses[url] = response
-        self._bytes += len(response.body)
+        self._bytes += _size_of(response)
         while self._bytes > self._max_bytes:
             _, oldest = self._responses.popitem(last=False)
-            self._bytes -= len(oldest.body)
+            self._bytes -= _size_of(oldest)
 
     def has(self, url: str) -> bool:
         """Tell whether there is a response for *url*."""
@@ -54,5 +56,9 @@ class HeldResponses:
         response = self._responses.pop(request.url, None)
         if response is None:
             return None
-        self._bytes -= len(response.body)
+        self._bytes -= _size_of(response)
         return response.replace(request=request)
+
+
+def _size_of(response: Response) -> int:
+    return len(response.body) + _BESIDE_BODY
