@@ -182,3 +182,24 @@ async def test_request_that_waited_when_the_entry_fell_is_answered_with_its_own_
     respond = shop((), lambda request, _: product(request.query))
     result = await crawl(respond, {**SETTINGS, **WRONG, **AUDITED}, spider=Sending)
     assert {*result.pages} == {"/", *(each.url.removeprefix(SITE) for each in Sending.asked)}
+
+
+class Downloading(FollowSpider):
+    """Downloads the pages itself."""
+
+    async def parse(self, response):
+        del response
+        for number in range(3):
+            request = Request(f"{SITE}/p?id={number}")
+            page = await self.crawler.engine.download_async(request)
+            yield {"url": request.url, "text": page.css("title::text").get()}
+
+
+@deferred_f_from_coro_f
+async def test_what_a_callback_downloads_is_answered_with_what_its_own_url_showed(crawl):
+    """Nobody would find out that a rule is wrong, nor could give it the page that it asked for."""
+    respond = shop((), lambda request, _: product(request.query))
+    for is_cold in (True, False):
+        result = await crawl(respond, {**SETTINGS, **WRONG}, spider=Downloading)
+        assert len(result.hits) == 4 * is_cold
+        assert [item["text"] for item in result.items] == [f"Product id={n}" for n in range(3)]

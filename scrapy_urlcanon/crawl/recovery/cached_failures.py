@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
@@ -13,6 +14,7 @@ from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, RELEASED, is_retry, marked
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
+from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.redaction import shown_url
 
 logger = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ _VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
 """Headers of a request that asks whether what is stored has changed, with those that it asks by."""
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -37,7 +41,25 @@ def keep_failures_apart(crawler: Crawler, fingerprints: PageFingerprints) -> Non
     """Have the HTTP cache of *crawler*, if it has one, store failures for their own URLs."""
     for middleware in crawler.engine.downloader.middleware.middlewares:
         if isinstance(middleware, HttpCacheMiddleware):
-            middleware.storage = _FailuresApart(middleware.storage, crawler, fingerprints)
+            scheduled = _note_scheduled(crawler)
+            storage = _FailuresApart(middleware.storage, crawler, fingerprints, scheduled)
+            middleware.storage = storage
+
+
+def _note_scheduled(crawler: Crawler) -> WeakSet[Request]:
+    """Return the requests that come from the scheduler: all but what a callback downloads."""
+    scheduled: WeakSet[Request] = WeakSet()
+    scheduler = scheduler_of(crawler)
+    take: Callable[[], Request | None] = scheduler.next_request
+
+    def next_request() -> Request | None:
+        request = take()
+        if request is not None:
+            scheduled.add(request)
+        return request
+
+    scheduler.next_request = next_request
+    return scheduled
 
 
 class _FailuresApart:
@@ -56,11 +78,21 @@ class _FailuresApart:
     Where an entry that was wrong is suspended, or a rule was taken back since, the URL that it made
     of others has a place of its own: that under which it would be stored has the page of one of
     these, in the next crawl too. So has what a browser was led to from there, which looks alike.
+
+    So has what a callback downloads itself (``engine.download_async``). Nothing drops that, and so
+    nobody could let it through if a rule that makes it another URL's page is wrong.
     """
 
-    def __init__(self, storage: Any, crawler: Crawler, fingerprints: PageFingerprints) -> None:
+    def __init__(
+        self,
+        storage: Any,
+        crawler: Crawler,
+        fingerprints: PageFingerprints,
+        scheduled: Container[Request],
+    ) -> None:
         self._storage = storage
         self._fingerprints = fingerprints
+        self._scheduled = scheduled
         # What the cache has is as the site sent it.
         self._compression = HttpCompressionMiddleware(crawler=crawler)
         self._compression.stats = None
@@ -97,9 +129,12 @@ class _FailuresApart:
                 response.flags.append(CUT_SHORT)
             return response
         response = self._stored(spider, request)
-        if response is not None and self._is_of_another(request, response):
-            self._taken[self._fingerprinter.fingerprint(request)] = True
-            response = None
+        if response is not None and response.url != request.url:
+            is_of_another = self._is_of_another(request, response)
+            if is_of_another:
+                self._taken[self._fingerprinter.fingerprint(request)] = True
+            if is_of_another or request not in self._scheduled:
+                response = None
         if response is None:
             response = self._stored(spider, marked(request, RELEASED))
         if response is None or (is_success(response) and not response.body):
@@ -135,7 +170,9 @@ class _FailuresApart:
         if self._is_whole_page(request, response):
             self._note(request)
             is_taken = self._fingerprinter.fingerprint(request) in self._taken
-            has_own = is_taken or self._is_of_another(request, response)
+            has_own = (
+                is_taken or request not in self._scheduled or self._is_of_another(request, response)
+            )
             key = marked(request, RELEASED) if has_own else request
         else:
             key = marked(request, OWN_URL)
