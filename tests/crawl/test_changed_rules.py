@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import shutil
 from pathlib import Path
@@ -10,8 +12,10 @@ from urllib.parse import urlsplit
 import pytest
 from loopback import page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
 
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 RULES = (
     {},
@@ -118,3 +122,22 @@ async def test_no_page_is_lost(crawl, seeds):
             if not last and draw.random() < 0.5:
                 kill(draw)
         assert site.promised <= got, seed
+
+
+@deferred_f_from_coro_f
+async def test_journal_that_cannot_be_written_anew_stops_the_crawl(crawl, monkeypatch):
+    """On a full disk; it would take the page that has the fingerprint of another one for seen."""
+    pages = {"/": links("/a?sid=1"), "/a?sid=1": page("one"), "/b": links("/a"), "/a": page("a")}
+    settings = {"JOBDIR": str(JOB), "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    await crawl(site(pages), settings)
+
+    def replace(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    settings["URLCANON_RULES"] = {"*": {"drop_params": ["v"]}}
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "replace", replace)
+        with pytest.raises(ConfigurationError, match="No space left"):
+            await crawl(site(pages), settings)
+    result = await crawl(site(pages), settings, start=(f"{SITE}/b",))
+    assert result.hits == ["/b", "/a"]

@@ -112,7 +112,6 @@ class JobRecovery:
                 self._queue,
                 fingerprints,
                 rules,
-                unwritten,
                 request_of=self._request_of,
                 identity_of=self._identity,
             )

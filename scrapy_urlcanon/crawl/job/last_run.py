@@ -10,6 +10,7 @@ from scrapy_urlcanon.crawl.job.job_files import has_begun, was_killed_since
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal, Kind, Record
 from scrapy_urlcanon.crawl.job.under_rules import under_rules
 from scrapy_urlcanon.crawl.scheduling.engine import is_local
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
-    from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.job.job_queue import JobQueue
     from scrapy_urlcanon.crawl.job.job_rules import JobRules
@@ -38,7 +38,6 @@ class LastRun:
         queue: JobQueue,
         fingerprints: PageFingerprints,
         rules: JobRules,
-        unwritten: UnwrittenFiles,
         *,
         request_of: Callable[[dict[str, Any]], Request],
         identity_of: Callable[[Request], bytes],
@@ -46,7 +45,6 @@ class LastRun:
         self._journal = journal
         self._fingerprints = fingerprints
         self._rules = rules
-        self._unwritten = unwritten
         self._request_of = request_of
         self._identity_of = identity_of
         self.digest = rules.digest
@@ -103,7 +101,10 @@ class LastRun:
         return check
 
     def _become_of_rules(self) -> bool:
-        """Give the journal the fingerprints of the rules of now; tell whether they are others."""
+        """Give the journal the fingerprints of the rules of now; tell whether they are others.
+
+        :raises ConfigurationError: if it cannot be written anew: pages would be taken for seen.
+        """
         journal, before = self._journal, self._rules_before
         has_changed = before != self.digest if before else self._rules.has_changed
         if journal.last_kind is None or not has_changed:
@@ -123,8 +124,11 @@ class LastRun:
                 )
             )
         except OSError as error:
-            self._unwritten.note(journal.path, error, "Pages may be taken for seen.")
-            return False
+            message = (
+                "the rules have changed, or an audit suspended some, and it cannot be written "
+                f"anew: {error.strerror or error}. The job is as it was; go on with it once it can"
+            )
+            raise ConfigurationError([Problem(str(journal.path), message)]) from error
         self.begun.clear()
         journal.scan(self._note)
         if not self._is_queue_lost:
