@@ -269,3 +269,29 @@ async def test_pages_of_one_site_are_compared_with_requests_of_that_site(crawl):
         respond, {"URLCANON_DECLARED_CANONICAL": True}, start=[f"{one}/"], spider=Authorized
     )
     assert {token for host, token in sent if host == "one.example"} == {None}
+
+
+@deferred_f_from_coro_f
+async def test_views_that_wrongly_declare_their_list_look_through_no_drops(crawl, monkeypatch):
+    """No drop is due to them: of a large shop there may be ten thousand drops that are not."""
+    looks = []
+    look = DeclaredCanonicalPages._release_what_is_not_believed
+
+    def counting(self, domain):
+        looks.append(domain)
+        look(self, domain)
+
+    monkeypatch.setattr(DeclaredCanonicalPages, "_release_what_is_not_believed", counting)
+    lists = [f"/list?view={n}" for n in range(30)]
+
+    def answer(request):
+        if request.path == "/list":
+            return article(request.target, "/list")
+        return shop(request)
+
+    levels = (BOTH, VARIANTS, CANONICALS, ["/list"], lists)
+    result = await crawl(respond_with(answer, *levels), AUDITED)
+    found = declared(result.figures)
+    assert found["wrong"] > 10
+    assert result.figures["dropped/rule/declared_canonical"] > 10
+    assert len(looks) <= 1

@@ -380,9 +380,11 @@ class DeclaredCanonicalPages:
         self._stats.inc(Stat.DECLARED_COMPARED)
         if not same_page:
             self._stats.inc(Stat.DECLARED_WRONG)
-            if was_believed and not self._belief.holds(claim.way):
-                self._warn_of(claim)
-            self._release_what_is_not_believed(claim.way.domain)
+            if was_believed:
+                # Else nothing was dropped for it, as where all views of a list declare it.
+                if not self._belief.holds(claim.way):
+                    self._warn_of(claim)
+                self._release_what_is_not_believed(claim.way.domain)
 
     def _is_believed(self, page: bytes, claim: Claim) -> bool:
         return (
