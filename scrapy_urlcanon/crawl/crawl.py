@@ -270,6 +270,7 @@ class Crawl:
         settings = self.settings
         contents = PageContents(
             requests,
+            self.first_urls,
             settings.audit_max_pages,
             settings.audit_max_size,
             make_contents=self._shared.contents if self._shared else KeptContents,

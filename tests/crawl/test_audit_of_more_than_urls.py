@@ -124,3 +124,29 @@ async def test_page_is_known_by_the_url_that_brought_it_last(crawl):
     result = await crawl(lambda request: product(request.target), settings, spider=Asking)
     assert result.figures["audit/suspended/drop_params/id"] == 1
     assert set(urls) <= set(result.pages)
+
+
+class Looking(FollowSpider):
+    """Asks for pages, and for each of them once more, to look at it, past the filter."""
+
+    urls = tuple(f"{SITE}/p?id={n}" for n in range(12))
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        if response.url == f"{SITE}/":
+            for url in self.urls:
+                yield Request(url, self.look, dont_filter=True)
+                yield Request(url)
+
+    def look(self, response):
+        """Do nothing with what comes."""
+
+
+@pytest.mark.parametrize("share", [1, 1e-9])
+@deferred_f_from_coro_f
+async def test_what_is_not_filtered_does_not_stand_for_a_page(crawl, share):
+    """What it shows is not held against what the URL does that stands for it, as if that moved."""
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": share}
+    result = await crawl(lambda request: product(request.target), settings, spider=Looking)
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {url.removeprefix(SITE) for url in Looking.urls} <= set(result.pages)

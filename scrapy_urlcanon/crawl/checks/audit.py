@@ -326,10 +326,11 @@ class Audit:
             return False
         self._variants.forget(drop.request)
         case = self._cases[url] = AuditCase(drop, page, merged_by, next(self._rounds))
-        reference = self._contents.get(page)
+        reference = self._contents.of_first(page)
         if reference:
             case.compare_with(reference, self.sites.noise_of(drop.domain), self._contents.common)
-        # Else it was fetched by an earlier run of the job, or what it showed is forgotten.
+        # Else it was fetched by an earlier run of the job, or what it showed is forgotten, or it
+        # is yet to be fetched.
         self._fetch_side(case, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
         return True
 

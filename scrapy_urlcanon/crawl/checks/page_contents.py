@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
-from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.origins import sources_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 
@@ -32,14 +35,18 @@ class PageContents:
     def __init__(
         self,
         requests: PageRequests,
+        first_urls: FirstUrls,
         max_pages: int,
         max_size: int,
         *,
         make_contents: Callable[[int], KeptContents],
     ) -> None:
         self._requests = requests
+        self._first_urls = first_urls
         self._max_size = max_size
         self._contents = make_contents(max_pages)
+        # The pages of which another URL showed that than the one which stands for them.
+        self._borrowed: BoundedMapping[bytes, bool] = BoundedMapping(max_pages)
         self.common = CommonContents(max_pages)
         """Which contents several pages have in common."""
         requests.on_renamed.append(self.renamed)
@@ -47,6 +54,10 @@ class PageContents:
     def get(self, page: bytes) -> PageDigest | None:
         """Return what *page* showed; None where it was not fetched, or is forgotten."""
         return self._contents.get(page)
+
+    def of_first(self, page: bytes) -> PageDigest | None:
+        """Return what the URL showed that stands for *page*; None as above, or if another did."""
+        return None if page in self._borrowed else self._contents.get(page)
 
     def keep(self, page: bytes, content: PageDigest) -> None:
         """Remember *content* for *page*, which nobody else notes."""
@@ -58,6 +69,9 @@ class PageContents:
         for new, content in contents.items():
             if content:
                 self._contents[new] = content
+        for page, new in names.items():
+            if self._borrowed.pop(page):
+                self._borrowed[new] = True
         self.common.forget(names)
 
     def read(self, response: Response) -> PageDigest:
@@ -74,15 +88,32 @@ class PageContents:
         """Remember what a page shows, and each that was redirected to it.
 
         What an audit fetches is none: it may be another page than that of its fingerprint. Nor is
-        what has no content, such as a 304, or only the beginning of it.
+        what has no content, such as a 304, or only the beginning of it. And what another URL shows
+        than the one which stands for the page to a request that nothing filters is no more than a
+        substitute for what that one does.
         """
         is_content = is_success(response) and response.body and not is_cut_short(response)
         page = self._requests.pages.own(request)
         if page is None or not is_content or mark_of(request, AUDIT):
             return
-        content = self.read(response)
-        if self._contents.get(page) is None:
+        content, known = self.read(response), self._contents.get(page)
+        if known is None:
             self.common.add(content, response.url)
-        self._contents[page] = content
+        is_own = self._stands_for(page, request)
+        if is_own:
+            self._borrowed.pop(page)
+        elif known is None:
+            self._borrowed[page] = True
+        if is_own or page in self._borrowed:
+            self._contents[page] = content
         for source in self._requests.pages.redirected_to(request):
             self._contents[source] = content
+
+    def _stands_for(self, page: bytes, request: Request) -> bool:
+        """Tell whether *request* is for the URL that stands for *page*, or will from now on."""
+        if not is_unfiltered(request) or mark_of(request, RESCUE) or mark_of(request, RELEASED):
+            return True
+        first = self._first_urls.of(page)
+        is_first = first is None or first in {request.url, *sources_of(request)}
+        # Until one comes that is filtered it may be for any other URL.
+        return is_first and self._first_urls.is_scheduled(page)
