@@ -131,7 +131,7 @@ class Looking(FollowSpider):
 
     urls = tuple(f"{SITE}/p?id={n}" for n in range(12))
 
-    def parse(self, response):
+    async def parse(self, response):
         yield {"url": response.url, "text": ""}
         if response.url == f"{SITE}/":
             for url in self.urls:
@@ -142,11 +142,25 @@ class Looking(FollowSpider):
         """Do nothing with what comes."""
 
 
+class Downloading(Looking):
+    """Does so itself, once it has the first page."""
+
+    async def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        first, *others = self.urls
+        if response.url == f"{SITE}/":
+            yield Request(first)
+        for url in others if response.url == first else ():
+            await self.crawler.engine.download_async(Request(url))
+            yield Request(url)
+
+
 @pytest.mark.parametrize("share", [1, 1e-9])
+@pytest.mark.parametrize("spider", [Looking, Downloading])
 @deferred_f_from_coro_f
-async def test_what_is_not_filtered_does_not_stand_for_a_page(crawl, share):
+async def test_what_is_not_filtered_does_not_stand_for_a_page(crawl, spider, share):
     """What it shows is not held against what the URL does that stands for it, as if that moved."""
     settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": share}
-    result = await crawl(lambda request: product(request.target), settings, spider=Looking)
+    result = await crawl(lambda request: product(request.target), settings, spider=spider)
     assert result.figures["audit/suspended/drop_params/id"] == 1
-    assert {url.removeprefix(SITE) for url in Looking.urls} <= set(result.pages)
+    assert {url.removeprefix(SITE) for url in spider.urls} <= set(result.pages)

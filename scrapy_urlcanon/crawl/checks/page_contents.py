@@ -89,8 +89,8 @@ class PageContents:
 
         What an audit fetches is none: it may be another page than that of its fingerprint. Nor is
         what has no content, such as a 304, or only the beginning of it. And what another URL shows
-        than the one which stands for the page to a request that nothing filters is no more than a
-        substitute for what that one does.
+        than the one which stands for the page, to a request that nothing filters or a download
+        within a callback, is no more than a substitute for what that one does.
         """
         is_content = is_success(response) and response.body and not is_cut_short(response)
         page = self._requests.pages.own(request)
@@ -111,9 +111,9 @@ class PageContents:
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
         """Tell whether *request* is for the URL that stands for *page*, or will from now on."""
-        if not is_unfiltered(request) or mark_of(request, RESCUE) or mark_of(request, RELEASED):
+        if mark_of(request, RESCUE) or mark_of(request, RELEASED):
             return True
         first = self._first_urls.of(page)
         is_first = first is None or first in {request.url, *sources_of(request)}
         # Until one comes that is filtered it may be for any other URL.
-        return is_first and self._first_urls.is_scheduled(page)
+        return is_first and (not is_unfiltered(request) or self._first_urls.is_scheduled(page))
