@@ -84,3 +84,16 @@ def test_text_with_a_word_of_its_url_is_news_all_the_same():
         for name, text in (("apples", "they are red"), ("pears", "they are green or brown"))
     ]
     assert shares == [1.0, 1.0]
+
+
+def test_addresses_on_the_same_site_are_no_text():
+    """An answer in JSON has its links in its text; on an HTML page they stand in attributes."""
+    seen = SeenLines(1 << 12)
+    own = "https:\\/\\/a.example\\/find?q=%s", "https://a.example/find?q=%s&go=on", "/find?q=%s"
+    shares = []
+    for name in ("red", "green"):
+        links = ", ".join(f'"to{number}": "{each % name}"' for number, each in enumerate(own))
+        shares.append(share_of(seen, f"https://a.example/{name}.json", f"{{{links}}}"))
+    assert shares[0] > 0 == shares[1]
+    foreign = '{"to0": "https://a.example.org/find?q=red"}'
+    assert share_of(seen, "https://a.example/blue.json", foreign) > 0

@@ -1,8 +1,9 @@
 """A search that says what it was asked for has an end, whatever it is asked next."""
 
+import json
 from urllib.parse import parse_qs
 
-from loopback import page
+from loopback import Response, page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from trap_sites import words
 
@@ -34,6 +35,27 @@ async def test_searches_for_ever_more_words_end(crawl):
     settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05, "CLOSESPIDER_PAGECOUNT": 600}
     result = await crawl(respond, settings)
     assert {f"/article/{number}" for number in range(40)} <= {*result.hits}
+    assert result.stats["finish_reason"] == NO_NEWS
+
+
+@deferred_f_from_coro_f
+async def test_views_of_data_that_differ_in_their_links_end(crawl):
+    """Each of 300 views of the same rows in JSON has the addresses of a dozen others."""
+
+    def respond(request):
+        path, _, view = request.target.partition("?")
+        if path == "/":
+            return page("".join(f"<a href='/rows?sort=by-{n}'>view</a>" for n in range(300)))
+        names = [words(f"{view} {number}", 9).replace(" ", "+") for number in range(12)]
+        rows = [
+            {"row": words(str(number), 9), "to": f"http://{request.host}/rows?after={name}"}
+            for number, name in enumerate(names)
+        ]
+        content_type = ("Content-Type", "application/json")
+        return Response(headers=(content_type,), body=json.dumps(rows).encode())
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05}
+    result = await crawl(respond, settings)
     assert result.stats["finish_reason"] == NO_NEWS
 
 
