@@ -22,7 +22,7 @@ from scrapy_urlcanon.crawl.checks.case import rounds_of
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.job_rules import JobRules
-from scrapy_urlcanon.crawl.job.journal import FILE, FORMAT
+from scrapy_urlcanon.crawl.job.journal import FILE, FORMAT, OUTCOMES, Journal
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
 
@@ -93,6 +93,11 @@ async def test_what_other_rules_had_rewritten_is_fetched(crawl):
     assert first.hits == ["/", "/a"]
     second = await crawl(site(PAGES), {**NEW, **rewriting}, start=())
     assert sorted(second.hits) == ["/a?sid=1", "/a?sid=2"]
+    journal = Journal(Path("job", FILE))
+    journal.scan(lambda _: None)
+    scheduled = {record.fingerprint for record in journal if record.request}
+    # Else under other rules yet it would be that of another request.
+    assert {record.fingerprint for record in journal if record.kind in OUTCOMES} <= scheduled
 
 
 @deferred_f_from_coro_f

@@ -344,7 +344,8 @@ class JobRecovery:
         original = original_of(request)
         is_of_place = mark_of(original, SKIPPED) is not None
         if original is not request and not is_of_place and not is_unfiltered(request):
-            self._schedule_again(original)
+            # The journal has no record of it: what comes of it would be that of another request.
+            self._crawler.engine.crawl(original)
 
     def _schedule_again(self, request: Request) -> None:
         """Schedule *request*, of which the journal has a record."""
