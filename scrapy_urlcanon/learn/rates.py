@@ -170,12 +170,10 @@ class Rates:
         most = min(bounds, default=USUAL)
         agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
         independent = list(self._independent(candidate))
-        agree, differ = self._alike(pairs for pairs, is_apart in independent if is_apart)
+        agree, differ = _together(pairs for pairs, is_apart in independent if is_apart)
         # A wrong candidate may be the only one that has enough URLs of some pages to tell.
-        if not self._may_be_one(agree, differ, agreeing, moved):
+        if agree and not self._may_be_one(agree, differ, agreeing, moved):
             most = min(most, self._bound(agree, differ))
-        # Where that is so of none, pairs may excuse the content of each other.
-        if agreeing:
             agreeing, moved = agreeing + agree, moved + differ
         is_unbiased = any(one.unbiased >= MIN_AGREEING for one in seen)
         prior = _JEFFREYS if is_unbiased else _OF_SITES
@@ -233,18 +231,6 @@ class Rates:
                 if is_apart or pairs.differ * _OF_SITES[1] <= pairs.agree * _OF_SITES[0]:
                     yield pairs, is_apart
 
-    def _alike(self, some: Iterable[Pairs]) -> tuple[int, int]:
-        """Return how many URLs of some pairs agree, and how many do not, but for content.
-
-        The best ones come first: what differs more often than these, by more than chance, is no
-        capture that changed.
-        """
-        agree = differ = 0
-        for pairs in some:
-            if self._may_be_one(agree, differ, pairs.agree, pairs.differ):
-                agree, differ = agree + pairs.agree, differ + pairs.differ
-        return agree, differ
-
     def _may_be_one(self, agree: int, differ: int, others: int, moved: int) -> bool:
         """Tell whether so few of some URLs differ by chance, at the rate of others."""
         drawn, of = agree + differ, agree + differ + others + moved
@@ -300,6 +286,12 @@ def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
         (at_most(changed, of + 1, rate) - most) / ((of + 1) * (0.5 - rate)) for rate in _RATES
     )
     return _likelihoods(changed, of), tuple(by_content)
+
+
+def _together(pairs: Iterable[Pairs]) -> tuple[int, int]:
+    """Return how many URLs of several agree, and how many do not."""
+    counts = [(one.agree, one.differ) for one in pairs]
+    return sum(agree for agree, _ in counts), sum(differ for _, differ in counts)
 
 
 def _clear(seen: Iterable[Seen]) -> list[tuple[int, int]]:

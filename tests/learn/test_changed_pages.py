@@ -218,15 +218,6 @@ def test_that_few_captures_agree_is_no_reason_to_expect_others_to_differ():
     assert rules([*views, *agreeing]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
-def test_pairs_of_which_none_differs_tell_that_captures_differ_seldom():
-    """Of 120 pages with two URLs none has changed, which tells more than five with four each."""
-    views = [*pairs("/user/{0}", "/user/{0}/friends", 5)]
-    agreeing = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(5) for ref in "abcd"]
-    still = [*pairs("/c/{0}", "/c/{0}?sid={0}", 0), *pairs("/d/{0}", "/d/{0}?src={0}", 0)]
-    (found,) = rules([*views, *agreeing, *still]).values()
-    assert found.keys() == {"drop_params"}
-
-
 def test_word_that_goes_from_all_pairs_that_differ_is_content():
     """A number is the issue's and its pull request's; that of a milestone is another one's.
 
