@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from loopback import page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.job.journal import FILE, Journal
 from scrapy_urlcanon.exceptions import ConfigurationError
@@ -141,3 +141,27 @@ async def test_journal_that_cannot_be_written_anew_stops_the_crawl(crawl, monkey
             await crawl(site(pages), settings)
     result = await crawl(site(pages), settings, start=(f"{SITE}/b",))
     assert result.hits == ["/b", "/a"]
+
+
+class Raising(FollowSpider):
+    """Fails at all pages but the first: what it was to make of them is done again."""
+
+    def parse(self, response):
+        if response.url != f"{SITE}/":
+            raise ValueError
+        yield from response.follow_all(css="a")
+
+
+@deferred_f_from_coro_f
+async def test_linked_urls_are_scheduled_after_what_stands_in_the_journal(crawl):
+    """Of those that are one page now the first there is fetched, which its outcome is taken for."""
+    hop, linked = "/a?sid=1&v=1", "/a?sid=1&v=2"
+    pages = {"/": links(linked, "/r"), "/r": redirect(hop), hop: page("a"), linked: page("a")}
+    settings = {"JOBDIR": str(JOB), "URLCANON_REWRITE": True, "CONCURRENT_REQUESTS": 1}
+    settings["URLCANON_RULES"] = {"*": {"drop_params": ["sid"]}}
+    first = await crawl(site({**pages, "/a?v=2": page("a")}), settings, spider=Raising)
+    assert hop in first.hits
+    settings |= {"URLCANON_RULES": {"*": {"drop_params": ["v"]}}, "URLCANON_REWRITE": False}
+    settings["DOWNLOADER_MIDDLEWARES"] = {ProxyOfThisCrawl: 0}
+    second = await crawl(site({**pages, "/a?v=2": page("a")}), settings, start=())
+    assert hop in second.hits

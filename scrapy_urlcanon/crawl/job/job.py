@@ -289,15 +289,18 @@ class JobRecovery:
 
     def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""
-        again = set()
+        again, rewritten = set(), []
         for request in replay.undone():
             again.add(self._fingerprints.fingerprint(request))
             self._schedule_again(request)
-            self._schedule_linked(request)
+            if original_of(request) is not request:
+                rewritten.append(request)
         for request in replay.rewritten:
             # The last run may have been killed after the canonical URL failed, and before the one
             # that was linked took its place.
             self._requests.offer_original(request)
+        # In the order of the journal: of those with one fingerprint the first is what is fetched.
+        for request in (*rewritten, *replay.rewritten):
             self._schedule_linked(request)
         self._stats.set(Stat.JOB_RECOVERED, len(again))
         logger.warning(
