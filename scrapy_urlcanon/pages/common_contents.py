@@ -38,7 +38,8 @@ class CommonContents:
         self._limit = limit
         # Most are of one page: the hash of its path takes a sixth of the memory.
         self._uses: dict[bytes, _Uses | int] = {}
-        self._owners: dict[bytes, Hashable] = {}
+        # The first page that each was fetched to be compared with, and the URL that showed it.
+        self._owners: dict[bytes, tuple[Hashable, str]] = {}
 
     def add(self, content: PageDigest, url: str) -> None:
         """Note that a page, which is no other's variant, has *content* under *url*."""
@@ -53,18 +54,25 @@ class CommonContents:
         paths = uses.paths if len(uses.paths) >= _SEVERAL else uses.paths | {path}
         self._uses[content.digest] = _Uses(min(uses.pages + 1, _SEVERAL), paths)
 
-    def is_elsewhere(self, content: PageDigest, page: Hashable) -> bool:
-        """Note what was fetched to be compared with *page*; tell whether it was for another too."""
+    def is_elsewhere(self, content: PageDigest, page: Hashable, url: str = "") -> bool:
+        """Note what was fetched to be compared with *page*; tell whether it was for another too.
+
+        One page may be at several URLs for want of a rule: that ``?t=8&print=1`` shows what
+        ``?t=8`` does says nothing.
+
+        :param url: the one that showed it, where that counts.
+        """
         self._make_room(self._owners)
-        return self._owners.setdefault(content.digest, page) != page
+        owner, its_url = self._owners.setdefault(content.digest, (page, url))
+        return owner != page and not _may_be_views(url, its_url)
 
     def belongs(self, content: PageDigest, page: Hashable) -> None:
         """Note that *content* is that of *page*, whatever it was fetched to be compared with."""
-        self._owners[content.digest] = page
+        self._owners[content.digest] = page, ""
 
     def forget(self, pages: Container[Hashable]) -> None:
         """Forget what was fetched to be compared with *pages*: some of it is of others now."""
-        self._owners = {digest: page for digest, page in self._owners.items() if page not in pages}
+        self._owners = {digest: of for digest, of in self._owners.items() if of[0] not in pages}
 
     def has_several_pages(self, content: PageDigest) -> bool:
         """Tell whether several pages have *content*."""
@@ -83,3 +91,17 @@ class CommonContents:
         if len(remembered) >= self._limit:
             for oldest in [*islice(remembered, max(1, self._limit // 2))]:
                 del remembered[oldest]
+
+
+def _may_be_views(url: str, other: str) -> bool:
+    """Tell whether one of two URLs of a path has all parameters of the other.
+
+    >>> first, *others = (f"/topic?{query}" for query in ("t=8", "t=8&print=1", "t=9&print=1"))
+    >>> [_may_be_views(first, url) for url in (*others, "/topic")]
+    [True, False, False]
+    """
+    path, _, query = url.partition("?")
+    its_path, _, its_query = other.partition("?")
+    parts, its_parts = {*query.split("&")}, {*its_query.split("&")}
+    is_asked = bool(query and its_query) and path == its_path
+    return is_asked and (parts <= its_parts or its_parts <= parts)

@@ -110,6 +110,7 @@ class Comparison:
         self._seen = TwoPages(
             reference, noise, kept_url, variant_url, page=page, variant_page=variant_page
         )
+        self._urls = {Side.KEPT: kept_url, Side.VARIANT: variant_url}
         self._common = common or CommonContents()
         self._visits = visits
         self._failures: Counter[Side] = Counter()
@@ -120,7 +121,7 @@ class Comparison:
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
         """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
-        if self._common.is_elsewhere(shown.digest, self._seen.page):
+        if self._common.is_elsewhere(shown.digest, self._seen.page, self._urls[side]):
             if side is Side.VARIANT and not self._seen.variants:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
             return self.failed(side, SHARED)

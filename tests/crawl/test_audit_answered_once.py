@@ -9,7 +9,7 @@ from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider
+from sites import SITE, FollowSpider, links
 
 
 @pytest.mark.parametrize(
@@ -249,3 +249,25 @@ async def test_kept_page_that_is_redirected_to_itself_by_now(crawl):
     urls = ["/p?id=0", "/p?id=1", *(f"/q?id={n}" for n in range(8))]
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1})
     assert result.pages == sorted(["/", *urls])
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_let_through_in_doubt_does_not_stand_for_its_page(crawl):
+    """What it shows would have its other URLs found one page with what merged it."""
+    asked = Counter()
+
+    def answer(request, _):
+        if request.path != "/p":
+            # Until then the audit is over.
+            later = f"{request.target}l"
+            return links(later) if len(later) < 20 else links("/p?id=2&sid=1", "/p?id=2&sid=2")
+        number = request.query.partition("&")[0]
+        asked[number] += 1
+        is_gone = number == "id=1" and asked[number] > 1
+        return page("", status=503) if is_gone else product(number)
+
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+    settings = {**rules, **SETTINGS, "RETRY_ENABLED": False, "URLCANON_AUDIT": 1}
+    result = await crawl(shop(["/p?id=1", "/p?id=2", "/l"], answer), settings)
+    assert result.figures["audit/rule/drop_params:id/site.example/same"] == 0
+    assert "/p?id=2" in result.pages

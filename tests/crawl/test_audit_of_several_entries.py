@@ -44,6 +44,21 @@ async def test_third_page_says_nothing_of_one_entry_and_another_one_is_looked_at
     assert "audit/suspended/drop_params/ref" not in result.figures
 
 
+@deferred_f_from_coro_f
+async def test_entry_is_found_wrong_though_its_page_has_urls_that_no_rule_makes_one(crawl):
+    """What is shown at two of them, and was audited at one, is no form to log in."""
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+    urls = ["/p?id=1&page=1&sid=1", "/p?id=1&page=1&sid=2", *(f"/p?id={n}" for n in range(1, 5))]
+
+    def shown(request, _):
+        return product(request.query.partition("&")[0])
+
+    result = await crawl(shop(urls, shown), {**rules, **SETTINGS})
+    assert "audit/suspended/drop_params/sid" not in result.figures
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {*urls[-3:]} <= {*result.pages}
+
+
 def test_what_stood_in_the_place_of_a_page_that_was_split_is_no_form_to_log_in():
     """Some of it are pages of their own by then, and others are compared with them."""
     own = frozenset({(1, 1)})

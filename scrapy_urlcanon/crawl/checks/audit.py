@@ -22,7 +22,15 @@ from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.walls import Walls
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    IN_DOUBT,
+    RELEASED,
+    RESCUE,
+    mark_of,
+    marked,
+    with_url,
+)
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import sampled_lines
@@ -398,14 +406,14 @@ class Audit:
         if case.side is Side.VARIANT:
             case.response = case.response or response
         if case.comparison is None:
-            if self._contents.common.is_elsewhere(shown.digest, case.page):
+            if self._contents.common.is_elsewhere(shown.digest, case.page, case.url_of_side):
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
             case.compare_with(
                 shown.digest, self.sites.noise_of(case.drop.domain), self._contents.common
             )
             return Side.VARIANT
         judgement = case.comparison.add(case.side, shown)
-        if self._contents.common.is_elsewhere(shown.digest, case.page):
+        if self._contents.common.is_elsewhere(shown.digest, case.page, case.url_of_side):
             dropped = parts_dropped(case.drop.request.url, case.drop.first)
             self.sites.of(case.drop.domain).note_shared(shown.texts, dropped)
         if isinstance(judgement, Side) and case.is_exhausted:
@@ -457,7 +465,7 @@ class Audit:
             if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
                 # It looks different, and no control says more: the spider is to have it.
                 self._stats.inc(Stat.AUDIT_FETCHES)
-                self._crawler.engine.crawl(marked(drop.request, RELEASED))
+                self._crawler.engine.crawl(marked(drop.request, RELEASED, **{IN_DOUBT: True}))
                 return
         # In case what merged it proves wrong.
         self._variants.remember(drop)

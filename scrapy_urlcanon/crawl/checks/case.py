@@ -132,6 +132,11 @@ class AuditCase:
         return self.fetches >= _MOST_FETCHES
 
     @property
+    def url_of_side(self) -> str:
+        """The URL that is fetched."""
+        return self.drop.first if self.side is Side.KEPT else self.drop.request.url
+
+    @property
     def is_of_files(self) -> bool:
         """Whether what is compared is no text on one side at least, or too much of it."""
         return self.comparison is not None and self.comparison.is_of_files

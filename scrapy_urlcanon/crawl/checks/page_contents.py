@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    IN_DOUBT,
+    RELEASED,
+    RESCUE,
+    is_unfiltered,
+    mark_of,
+)
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
@@ -111,8 +118,11 @@ class PageContents:
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
         """Tell whether *request* is for the URL that stands for *page*, or will from now on."""
-        if mark_of(request, RESCUE) or mark_of(request, RELEASED):
+        if mark_of(request, RESCUE):
             return True
+        released = mark_of(request, RELEASED)
+        if released:
+            return not released.get(IN_DOUBT)
         first = self._first_urls.of(page)
         is_first = first is None or first in {request.url, *sources_of(request)}
         # Until one comes that is filtered it may be for any other URL.
