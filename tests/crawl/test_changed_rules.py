@@ -165,3 +165,20 @@ async def test_linked_urls_are_scheduled_after_what_stands_in_the_journal(crawl)
     settings["DOWNLOADER_MIDDLEWARES"] = {ProxyOfThisCrawl: 0}
     second = await crawl(site({**pages, "/a?v=2": page("a")}), settings, start=())
     assert hop in second.hits
+
+
+@deferred_f_from_coro_f
+async def test_what_was_dropped_is_not_taken_for_a_page_that_was_fetched(crawl):
+    """It has the fingerprint of that page under other rules, which an audit finds wrong."""
+    fetched = [f"/a?sid={number}&v={number}" for number in range(4)]
+    dropped = ["/a?sid=1&v=0", "/a?sid=2&v=0"]
+    urls = [*fetched[1:], *dropped, fetched[0]]
+    pages = {"/": links(*urls), **{url: page(f"<p>{url} {url[5:8] * 40}") for url in urls}}
+    settings = {"JOBDIR": str(JOB), "CONCURRENT_REQUESTS": 1}
+    settings["URLCANON_RULES"] = {"*": {"drop_params": ["v"]}}
+    first = await crawl(site(pages), settings)
+    assert set(first.hits) == {"/", *fetched}
+    settings |= {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}, "URLCANON_AUDIT": 1}
+    settings["DOWNLOADER_MIDDLEWARES"] = {ProxyOfThisCrawl: 0}
+    second = await crawl(site(pages), settings, start=())
+    assert {urlsplit(item["url"]).query for item in second.items} >= {url[3:] for url in dropped}

@@ -61,6 +61,22 @@ def test_of_pages_that_have_become_one_what_is_done_comes_first():
     ]
 
 
+def test_what_was_dropped_comes_after_what_is_done():
+    """Its fingerprint was that of the page that was fetched for it; now it is that of another."""
+    fetched, dropped, beside = (
+        f"http://a.example/?id={text}" for text in ("1&sid=1", "2&sid=1", "2&sid=2")
+    )
+    records = [
+        scheduled(fetched, b"sid=1"),
+        scheduled(dropped, b"sid=1"),
+        scheduled(beside, b"sid=2"),
+        Record(Kind.FETCHED, b"sid=1", callback="parse"),
+        Record(Kind.FETCHED, b"sid=2", callback="parse"),
+    ]
+    urls = [record.request["url"] for record in rewritten(records, ["sid"]) if record.request]
+    assert urls == [fetched, beside, dropped]
+
+
 def test_of_a_page_that_has_become_several_each_keeps_what_came_of_it():
     """Where requests that the filter did not see say which of them ended."""
     first, second = (f"http://a.example/?id={number}" for number in (1, 2))
@@ -113,3 +129,17 @@ def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own()
     *_, given, kept = rewritten(records, [], is_mixed=True)
     assert given == Record(Kind.FETCHED, url.encode(), callback="parse")
     assert kept.kind is Kind.FAILED
+
+
+def test_what_an_audit_gave_to_the_spider_comes_before_what_was_dropped():
+    """Its outcome is that of the URL which was audited, and of no other one of the page."""
+    first, dropped, given = (f"http://a.example/{text}" for text in ("?id=1", "a?sid=1", "a?sid=2"))
+    audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": given}}}
+    records = [
+        *(scheduled(url, b"merged") for url in (first, dropped, given)),
+        Record(Kind.FETCHED, b"merged", callback="parse"),
+        scheduled(given, b"audit", **audit),
+        Record(Kind.FETCHED, b"audit", callback="parse"),
+    ]
+    urls = [record.request["url"] for record in rewritten(records, ["sid"]) if record.request]
+    assert urls == [first, given, dropped, given]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
-from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from scrapy import Request
 
@@ -42,20 +43,21 @@ def under_rules(
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
     before: set[bytes] = set()
     since: set[bytes] = set()
-    audited: dict[bytes, bytes] = {}
-    for record, data in _scheduled(records):
-        request = request_of(data)
+    ended = {record.fingerprint: record.kind for record in records if record.kind in OUTCOMES}
+    for record, data in _scheduled(records, ended):
+        request, known_as = request_of(data), data
         fingerprint = fingerprints.fingerprint(request)
         page = fingerprints.page(request) or b""
         identity = identity_of(request) if is_unfiltered(request) else b""
-        if mark_of(request, AUDIT):
-            audited[record.fingerprint] = page
+        if mark_of(request, AUDIT) and ended.get(record.fingerprint) is Kind.FETCHED:
+            # What an audit gave to the spider is had, also where it is a page of its own now.
+            fingerprint, known_as = page or fingerprint, _without_mark(data)
         now.setdefault((record.fingerprint, identity), (fingerprint, page))
         if is_mixed:
             since.add(fingerprint)
             if fingerprint != record.fingerprint:
                 before.add(record.fingerprint)
-        yield record._replace(fingerprint=fingerprint)
+        yield record._replace(fingerprint=fingerprint, request=known_as)
     unclear = before & since
     pages = {of_before: page for (of_before, _), (_, page) in now.items()}
     for record in records:
@@ -68,18 +70,29 @@ def under_rules(
             own = record.fingerprint if record.fingerprint in since else b""
             known = now.get((record.fingerprint, record.identity))
             fingerprint, page = known or (own, record.page)
-            # What an audit gave to the spider is had, also where it is a page of its own now.
-            given = record.kind is Kind.FETCHED and audited.get(record.fingerprint)
-            if given or fingerprint:
-                page = record.page and page
-                yield record._replace(fingerprint=given or fingerprint, page=page)
+            if fingerprint:
+                yield record._replace(fingerprint=fingerprint, page=record.page and page)
 
 
-def _scheduled(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Yield what was scheduled; first that of which something came."""
-    ended = {record.fingerprint for record in records if record.kind in OUTCOMES}
+def _scheduled(
+    records: Iterable[Record], ended: Container[bytes]
+) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield what was scheduled; first that of which something came.
+
+    Of what the duplicate filter saw that is the first with its fingerprint: it dropped the others.
+    """
     for is_done in (True, False):
+        dropped: set[bytes] = set()
         for record in records:
             data = record.request if record.kind is Kind.SCHEDULED else None
-            if data is not None and (record.fingerprint in ended) is is_done:
+            if data is None:
+                continue
+            came = record.fingerprint in ended and record.fingerprint not in dropped
+            if not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ())):
+                dropped.add(record.fingerprint)
+            if came is is_done:
                 yield record, data
+
+
+def _without_mark(data: dict[str, Any]) -> dict[str, Any]:
+    return {**data, "meta": {key: data["meta"][key] for key in data["meta"] if key != MARK_KEY}}
