@@ -182,3 +182,30 @@ async def test_what_was_dropped_is_not_taken_for_a_page_that_was_fetched(crawl):
     settings["DOWNLOADER_MIDDLEWARES"] = {ProxyOfThisCrawl: 0}
     second = await crawl(site(pages), settings, start=())
     assert {urlsplit(item["url"]).query for item in second.items} >= {url[3:] for url in dropped}
+
+
+class ShortestFirst(FollowSpider):
+    """Follows short links before long ones, and has an item of one page."""
+
+    def parse(self, response):
+        if response.url == f"{SITE}/b":
+            yield {"url": response.url}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, priority=-len(link))
+
+
+@deferred_f_from_coro_f
+async def test_what_is_queued_when_an_entry_falls_is_not_taken_for_done(crawl):
+    """Another page has its fingerprint since, and that one is done; then the rules are mended."""
+    queued = "/b?id=10"
+    urls = [queued, "/b", "/another", "/further", *(f"/a?id={number}" for number in range(3))]
+    pages = {"/": links(*urls), **{url: page(f"<p>{url * 40}") for url in urls}}
+    settings = {"JOBDIR": str(JOB), "CONCURRENT_REQUESTS": 1, "URLCANON_AUDIT": 1}
+    settings |= {"URLCANON_RULES": {"*": {"drop_params": ["id", "v"]}}, "CLOSESPIDER_ITEMCOUNT": 1}
+    first = await crawl(site(pages), settings, spider=ShortestFirst)
+    assert "/b" in first.hits
+    assert queued not in first.hits
+    settings |= {"URLCANON_RULES": {"*": {"drop_params": ["v"]}}, "CLOSESPIDER_ITEMCOUNT": 0}
+    settings["DOWNLOADER_MIDDLEWARES"] = {ProxyOfThisCrawl: 0}
+    second = await crawl(site(pages), settings, start=())
+    assert queued in second.hits

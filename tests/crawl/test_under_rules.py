@@ -29,6 +29,7 @@ def rewritten(records, drop_params, *, is_mixed=False):
             lambda data: Request(**data),
             lambda request: request.url.encode(),
             is_mixed=is_mixed,
+            ends_now=is_mixed,
         )
     )
 

@@ -119,8 +119,8 @@ class LastRun:
                     self._fingerprints,
                     self._request_of,
                     self._identity_of,
-                    # What an entry had merged before it fell has other fingerprints since.
-                    is_mixed=bool(self._rules.suspended),
+                    is_mixed=self._rules.is_mixed,
+                    ends_now=bool(self._rules.suspended),
                 )
             )
         except OSError as error:

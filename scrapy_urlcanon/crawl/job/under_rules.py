@@ -24,6 +24,7 @@ def under_rules(
     identity_of: Callable[[Request], bytes],
     *,
     is_mixed: bool,
+    ends_now: bool,
 ) -> Iterator[Record]:
     """Yield what *records* say of requests, with the fingerprints that they have now.
 
@@ -35,9 +36,10 @@ def under_rules(
     :param digest: that of the rules of now.
     :param request_of: makes the request of what a record has of it.
     :param identity_of: tells one request with ``dont_filter`` from another.
-    :param is_mixed: whether some of the records are of the rules of now: an entry was suspended
-        while they were written. Where one fingerprint was that of two pages, before and since, an
-        outcome may be of either, and both are done again.
+    :param is_mixed: whether an entry was suspended while they were written. Where one fingerprint
+        was that of two pages, before and since, an outcome may be of either, and both are done
+        again.
+    :param ends_now: whether the last of the records are of the rules of now.
     """
     yield Record(Kind.OPENED, digest)
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
@@ -67,7 +69,7 @@ def under_rules(
                 step, page = pages[record.fingerprint], pages[record.page]
                 yield record._replace(fingerprint=step, page=page)
         elif is_told_apart and (record.kind is Kind.BEGUN or record.kind in OUTCOMES):
-            own = record.fingerprint if record.fingerprint in since else b""
+            own = record.fingerprint if ends_now and record.fingerprint in since else b""
             known = now.get((record.fingerprint, record.identity))
             fingerprint, page = known or (own, record.page)
             if fingerprint:
