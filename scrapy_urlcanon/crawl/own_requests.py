@@ -30,10 +30,8 @@ RESCUE: Final = "rescue"
 AUDIT: Final = "audit"
 """A variant that is fetched to compare it with the page that stands for it."""
 RELEASED: Final = "released"
-"""A canonical URL that is fetched because what declared it is not believed any more."""
-IN_DOUBT: Final = "in doubt"
-"""A detail of a released variant: it looked different from the page that stands for it, and nothing
-told whether it is another one."""
+"""A variant that is fetched for the spider after all; ``in_doubt`` where an audit could not tell
+whether it is another page, though it looks different."""
 OWN_URL: Final = "own URL"
 """What became of one URL, which says nothing of the others of its page."""
 REWRITTEN: Final = "rewritten"

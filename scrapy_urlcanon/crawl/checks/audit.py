@@ -22,15 +22,7 @@ from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.walls import Walls
-from scrapy_urlcanon.crawl.own_requests import (
-    AUDIT,
-    IN_DOUBT,
-    RELEASED,
-    RESCUE,
-    mark_of,
-    marked,
-    with_url,
-)
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import sampled_lines
@@ -465,7 +457,7 @@ class Audit:
             if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
                 # It looks different, and no control says more: the spider is to have it.
                 self._stats.inc(Stat.AUDIT_FETCHES)
-                self._crawler.engine.crawl(marked(drop.request, RELEASED, **{IN_DOUBT: True}))
+                self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
                 return
         # In case what merged it proves wrong.
         self._variants.remember(drop)

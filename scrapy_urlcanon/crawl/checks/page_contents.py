@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import (
-    AUDIT,
-    IN_DOUBT,
-    RELEASED,
-    RESCUE,
-    is_unfiltered,
-    mark_of,
-)
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
@@ -122,7 +115,7 @@ class PageContents:
             return True
         released = mark_of(request, RELEASED)
         if released:
-            return not released.get(IN_DOUBT)
+            return not released.get("in_doubt")
         first = self._first_urls.of(page)
         is_first = first is None or first in {request.url, *sources_of(request)}
         # Until one comes that is filtered it may be for any other URL.
