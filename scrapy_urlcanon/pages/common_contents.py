@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable
+    from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.pages.same_page import PageDigest
 
@@ -64,7 +65,7 @@ class CommonContents:
         """
         self._make_room(self._owners)
         owner, its_url = self._owners.setdefault(content.digest, (page, url))
-        return owner != page and not _may_be_views(url, its_url)
+        return owner != page and not _are_of_one_path(url, its_url)
 
     def belongs(self, content: PageDigest, page: Hashable) -> None:
         """Note that *content* is that of *page*, whatever it was fetched to be compared with."""
@@ -93,15 +94,23 @@ class CommonContents:
                 del remembered[oldest]
 
 
-def _may_be_views(url: str, other: str) -> bool:
-    """Tell whether one of two URLs of a path has all parameters of the other.
+def may_be_views(parts: AbstractSet[str], others: AbstractSet[str]) -> bool:
+    """Tell whether URLs that differ in these parts may be views of one page.
 
-    >>> first, *others = (f"/topic?{query}" for query in ("t=8", "t=8&print=1", "t=9&print=1"))
-    >>> [_may_be_views(first, url) for url in (*others, "/topic")]
-    [True, False, False]
+    >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
+    >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())
+    (True, False, False)
+    """
+    return bool(parts and others) and (parts <= others or others <= parts)
+
+
+def _are_of_one_path(url: str, other: str) -> bool:
+    """Tell whether two URLs of a path may be views of one page, by their parameters.
+
+    >>> _are_of_one_path("/topic?t=8", "/topic?t=8&print=1"), _are_of_one_path("/a?t=8", "/b?t=8")
+    (True, False)
     """
     path, _, query = url.partition("?")
     its_path, _, its_query = other.partition("?")
-    parts, its_parts = {*query.split("&")}, {*its_query.split("&")}
-    is_asked = bool(query and its_query) and path == its_path
-    return is_asked and (parts <= its_parts or its_parts <= parts)
+    parts, its_parts = ({*filter(None, each.split("&"))} for each in (query, its_query))
+    return path == its_path and may_be_views(parts, its_parts)

@@ -16,7 +16,8 @@ from urllib.parse import unquote, urlsplit
 from attrs import define, field
 
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
-from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, may_be_views, outcome_of
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, outcome_of
+from scrapy_urlcanon.pages.common_contents import may_be_views
 from scrapy_urlcanon.pages.shown import echoes, without
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import SHARED, Verdict

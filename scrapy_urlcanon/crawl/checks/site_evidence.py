@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.pages.common_contents import may_be_views
 from scrapy_urlcanon.pages.noise import Noise
 
 if TYPE_CHECKING:
@@ -64,16 +65,6 @@ def section_of(url: str) -> str:
     """
     host, *folders = without_query(url).partition("://")[2].split("/")
     return f"{host}/{folders[0]}" if len(folders) > 1 else host
-
-
-def may_be_views(dropped: frozenset[str], before: frozenset[str]) -> bool:
-    """Tell whether two variants, from whose URLs this was dropped, may be views of one page.
-
-    >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
-    >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())
-    (True, False, False)
-    """
-    return bool(dropped and before) and (dropped <= before or before <= dropped)
 
 
 class SiteEvidence:
