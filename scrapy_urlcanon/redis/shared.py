@@ -74,6 +74,8 @@ class Shared:
             "pages for seen, or fetch them again"
         )
         if mode == ERROR:
+            # Until it was taken for killed the others would wait for what it has under way.
+            self.frontier.leave(persists=True)
             raise ConfigurationError([Problem(name_of("job_rules"), message)])
         if mode == KEEP:
             logger.info("%s. It goes on with the rules of the crawl.", message)

@@ -195,6 +195,8 @@ async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
     await crawl(site(PAGES), {**settings, **RULES})
     with pytest.raises(ConfigurationError, match="rules of this process differ"):
         await crawl(site(PAGES), {**settings, "URLCANON_JOB_RULES": "error"})
+    # Else the others would wait for it.
+    assert redis_server.client.keys("*:alive:*") == []
     start = [Request(f"{SITE}/a?sid=9")]
     kept = await crawl(site(PAGES), {**settings, "URLCANON_JOB_RULES": "keep"}, start=start)
     assert kept.hits == []
