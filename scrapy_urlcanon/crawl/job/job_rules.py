@@ -33,7 +33,6 @@ _BYTES_PER_FINGERPRINT = 22
 _LONGEST_LINE = 42
 _UNSAVED_PART = 64
 """One of so many hosts may have something recognised that is not written yet."""
-_HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
 
