@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_urlcanon.crawl.scheduling.does_it_ask import DoesItAsk
+from scrapy_urlcanon.crawl.scheduling.engine import hear
 from scrapy_urlcanon.crawl.scheduling.seen import dupefilter_of, seen_fingerprints
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class FirstUrls:
                 question.scheduled(request)
 
         # Every request pays for this signal, more than for its fingerprint.
-        crawler.signals.connect(request_scheduled, signals.request_scheduled, weak=False)
+        hear(crawler, request_scheduled, signals.request_scheduled)
         crawler.signals.connect(question.spider_closed, signals.spider_closed)
 
     def note(self, fingerprint: bytes, url: str, canonical: str) -> None:

@@ -1,9 +1,14 @@
 """Settings say how much of a crawl is remembered and read, and how often a rule may be wrong."""
 
+import gc
+from weakref import ref
+
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, product, shop
 from declaring_shop import AUDITED, BOTH, CANONICALS, VARIANTS, declared, liar_from, respond_with
 from loopback import page
+from scrapy.core.scheduler import Scheduler
+from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links
 
@@ -114,3 +119,51 @@ async def test_entries_with_the_most_drops_have_stats(crawl):
     found = {name: n for name, n in result.figures.items() if name.startswith("dropped/entry/")}
     assert len(found) == 100
     assert result.figures["dropped/variant"] == 111
+
+
+class OwnFilter(RFPDupeFilter):
+    """A duplicate filter that may see in any way."""
+
+    def request_seen(self, request):
+        return super().request_seen(request)
+
+
+class OwnScheduler(Scheduler):
+    """A scheduler that may drop without a word to its filter."""
+
+    def enqueue_request(self, request):
+        return super().enqueue_request(request)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {
+            "URLCANON_AUDIT": 1,
+            "URLCANON_CLEAN_PARAM": True,
+            "URLCANON_DECLARED_CANONICAL": True,
+            "URLCANON_ORDER": "novelty",
+            "URLCANON_RECORD": "seen.sqlite",
+            "URLCANON_REPORT": "report.html",
+            "URLCANON_SEEN": "had.sqlite",
+            "URLCANON_STOP": 0.01,
+        },
+        {"JOBDIR": "job", "URLCANON_AUDIT": 1},
+        {"DUPEFILTER_CLASS": OwnFilter},
+        {"SCHEDULER": OwnScheduler},
+    ],
+    ids=["alone", "all", "job", "filter", "scheduler"],
+)
+@deferred_f_from_coro_f
+async def test_nothing_is_kept_of_crawl_that_is_over(crawl, settings):
+    """A process that crawls one site after another does not grow with each of them."""
+    urls = [f"/p{number}{query}" for query in ("", "?sid=1") for number in range(10)]
+    result = await crawl(
+        shop(urls, lambda request, _: product(request.path)), {**RIGHT, **settings}
+    )
+    assert result.figures["dropped"] == 10
+    crawler = ref(result.crawler)
+    del result
+    gc.collect()
+    assert crawler() is None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of, under_way
+from scrapy_urlcanon.crawl.scheduling.engine import hear, scheduler_of, under_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,4 +29,4 @@ def on_idle(crawler: Crawler, receiver: Callable[[], None]) -> None:
             receiver()
 
     crawler.signals.connect(receiver, signals.spider_idle)
-    crawler.signals.connect(scheduler_empty, signals.scheduler_empty, weak=False)
+    hear(crawler, scheduler_empty, signals.scheduler_empty)

@@ -13,7 +13,7 @@ from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
 
-from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
+from scrapy_urlcanon.crawl.scheduling.engine import hear, scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS, dupefilter_of, seen_fingerprints
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
             receiver(request)
 
         # A method the signal would find again, and what arguments it takes, by a detour.
-        crawler.signals.connect(request_dropped, signals.request_dropped, weak=False)
+        hear(crawler, request_dropped, signals.request_dropped)
         return
     log: Callable[[Request, Spider], None] = dupefilter.log
 

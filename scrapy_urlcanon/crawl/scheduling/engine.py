@@ -1,4 +1,4 @@
-"""What the engine has: its scheduler, and the requests that are under way."""
+"""What the engine has, its scheduler and the requests that are under way; and who hears of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,24 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import load_object
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+_RECEIVERS = "_scrapy_urlcanon_receivers"
+
+
+def hear(crawler: Crawler, receiver: Callable[..., None], signal: object) -> None:
+    """Call *receiver*, which nobody else keeps, when *signal* is sent, as long as *crawler* lives.
+
+    Signals keep their receivers weakly, and what they are made to keep they keep for the life of
+    the process (PyDispatcher 2, ``dispatcher.connect``): with it the crawler, and all that it knows
+    of its crawl, long after that is over.
+    """
+    vars(crawler).setdefault(_RECEIVERS, []).append(receiver)
+    crawler.signals.connect(receiver, signal)
 
 
 def scheduler_of(crawler: Crawler) -> Any:
