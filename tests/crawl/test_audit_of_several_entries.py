@@ -2,13 +2,26 @@
 
 import pytest
 from audited_shop import SETTINGS, product, shop
+from loopback import page
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import FollowSpider, links
 
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "size"]}}}
+
+
+class Clicking(FollowSpider):
+    """Has a browser click in what is linked without more, which no audit is to do."""
+
+    def parse(self, response):
+        for each in super().parse(response):
+            if isinstance(each, Request) and each.url.endswith("?id=0&ref=3"):
+                each.meta["playwright_page_methods"] = []
+            yield each
 
 
 def answer(request, count):
@@ -87,3 +100,25 @@ async def test_each_entry_is_looked_at_on_each_domain_whatever_the_share(crawl):
 
     result = await crawl(shop(urls, same), {**SETTINGS, **rules})
     assert result.figures["audited"] == 2 * len(hosts)
+
+
+@deferred_f_from_coro_f
+async def test_page_that_two_wrong_entries_merged_is_fetched_once_both_fell(crawl):
+    """Since the first one fell another URL stood for the page than when it was dropped."""
+    dead, others = "/p?id=0&ref=2", ["/p?id=0&ref=3&sid=1", "/p?id=0&ref=3"]
+    later = [
+        *(f"/p?id={n}{ref}" for n in (1, 2, 3) for ref in ("", "&ref=1")),
+        *(f"/p?id={n}{sid}" for n in (4, 5, 6) for sid in ("", "&sid=1")),
+    ]
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+
+    def shown(request, _):
+        if request.target == "/later":
+            return links(*later)
+        return page("gone", status=404) if request.target == dead else product(request.query)
+
+    site = shop([dead, *others, "/later"], shown)
+    result = await crawl(site, {**rules, **SETTINGS}, spider=Clicking)
+    suspended = [name for name in result.figures if name.startswith("audit/suspended/")]
+    assert suspended == ["audit/suspended/drop_params/ref", "audit/suspended/drop_params/sid"]
+    assert {*result.pages} == {"/", "/later", *others, *later}

@@ -157,6 +157,21 @@ class Audit:
         self.sites.forget_pages(names.keys())
         for case in self._cases.values():
             case.rename(names)
+        renamed = (drop for drop in tuple(self._variants.drops) if drop.fingerprint in names)
+        for drop in renamed:
+            self._variants.replace(self._attributed(drop, names[drop.fingerprint]))
+
+    def _attributed(self, drop: Drop, page: bytes) -> Drop:
+        """Return *drop* as one of *page*, the name of its page now, for which another URL stands.
+
+        What makes the two one may be other entries than before.
+        """
+        request, drop = drop.request, drop._replace(fingerprint=page)
+        if drop.is_declared or drop.is_skipped or self._fingerprints.page(request) != page:
+            return drop
+        first = self._first_urls.of(page) or self._fingerprints.canonical(request.url)
+        drop = drop._replace(first=first)
+        return drop._replace(entries=frozenset(self._sample.merging_entries(drop).entries))
 
     # Which variants are fetched.
 

@@ -95,7 +95,7 @@ class AuditSample:
             return None
         if not self._has_room(drop, drop.entries, at_any_cost=at_any_cost):
             return None
-        merged_by = self._merging_entries(drop)
+        merged_by = self.merging_entries(drop)
         for entry in drop.entries - {*merged_by.entries}:
             self.records.record(entry, drop.domain).idle += 1
         if not self._has_room(drop, merged_by.entries, at_any_cost=at_any_cost):
@@ -285,8 +285,8 @@ class AuditSample:
         if record in self._waiting:
             self._waiting.add(record)
 
-    def _merging_entries(self, drop: Drop) -> MergingEntries:
-        """Return what merged *drop*, which is to be audited."""
+    def merging_entries(self, drop: Drop) -> MergingEntries:
+        """Return what merged *drop*, which may be audited."""
         if drop.is_declared or drop.is_skipped:
             return MergingEntries(tuple(drop.entries), is_joint=False)
         found = merging_entries(self._canonicalizer, drop.request.url, drop.first)

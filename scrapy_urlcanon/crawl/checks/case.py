@@ -192,6 +192,8 @@ class AuditCase:
     def rename(self, names: Mapping[bytes, bytes]) -> None:
         """Know pages by their new *names*."""
         self.page = names.get(self.page, self.page)
+        dropped_for = self.drop.fingerprint
+        self.drop = self.drop._replace(fingerprint=names.get(dropped_for, dropped_for))
         if self.comparison:
             self.comparison.rename(names)
 

@@ -54,6 +54,11 @@ class DroppedVariants:
             self._held.add(drop.request)
             self._make_room()
 
+    def replace(self, drop: Drop) -> None:
+        """Know of *drop*, which is remembered, what it says now: its page has another name."""
+        key = _key(drop.request)
+        self._remembered[key] = self._by_domain[drop.domain][key] = drop
+
     @property
     def drops(self) -> Iterator[Drop]:
         """Those that are remembered, the oldest first."""

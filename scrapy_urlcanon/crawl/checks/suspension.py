@@ -132,42 +132,45 @@ class Suspension:
         """
         before = copy(self._canonicalizer)
         self._rule_changes.suspend(entry, domain)
-        stood: dict[bytes, str] = {}
-        if entry.option in BY_NAME and not entry.is_skip:
-            stood = self._rename_pages(domain, before, others)
+        merges = entry.option in BY_NAME and not entry.is_skip
+        names, stood = self._split_pages(domain, before) if merges else ({}, {})
 
         def is_meant(drop: Drop) -> bool:
+            if not merges or drop.is_skipped or drop.is_declared:
+                return drop.domain == domain and entry in drop.entries
             # Another URL may stand for its page now than when it was dropped.
-            first = stood.get(drop.fingerprint)
-            if drop.domain != domain or not (first or entry in drop.entries):
-                return False
-            if entry.option not in BY_NAME or drop.is_skipped:
-                return True
+            page = drop.fingerprint
+            first = stood.get(page) or self._first_urls.of(page) or drop.first
             canonicalize = self._canonicalizer.canonicalize
-            return canonicalize(drop.request.url) != canonicalize(first or drop.first)
+            return drop.domain == domain and canonicalize(drop.request.url) != canonicalize(first)
 
         # The first URL of a page stands for it. The server may not answer again what it has
         # answered, or is about to.
         drops = [*self._take_under_way(is_meant), *self._variants.take(domain, is_meant)]
         drops.sort(key=lambda drop: not self._held.has(drop.request.url))
+        # Those that stay dropped are of the page that the URL which stood for it shows.
+        self._requests.rename(names)
+        for other in others if merges else ():
+            # The spider got it from the audit.
+            record_as_seen(self._crawler, Request(other.url))
         for drop in drops:
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
             # A copy: the fingerprint of a request is that of the rules it was made under.
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
         return len(drops)
 
-    def _rename_pages(
-        self, domain: str, before: Canonicalizer, others: list[OtherPage]
-    ) -> dict[bytes, str]:
-        """Know the pages of *domain* by the fingerprints that their URLs have now.
+    def _split_pages(
+        self, domain: str, before: Canonicalizer
+    ) -> tuple[dict[bytes, bytes], dict[bytes, str]]:
+        """Record the pages of *domain* as seen under the fingerprints that their URLs have now.
 
         What the spider has is not to be fetched again. And the URL that a wrong entry made of
         others is one that nobody has fetched: under its fingerprint another page is known so far.
 
-        Return the fingerprints that they had, each with the URL that stood for the page.
+        Return the fingerprints that they had, with those of now and the URLs that stood for them.
         """
-        names = {}
-        stood = {}
+        names: dict[bytes, bytes] = {}
+        stood: dict[bytes, str] = {}
         # Most are of other domains, and to tell of which takes twenty times as long. An address
         # may be written in several ways.
         is_name = registrable_domain(domain) is not None
@@ -191,11 +194,7 @@ class Suspension:
                 # That of a request with a body, or with a name for its page, is not made of the URL
                 # alone: nothing tells the one that it has now, and no other request has its page.
                 names[page] = page[::-1]
-        self._requests.rename(names)
-        for other in others:
-            # The spider got it from the audit.
-            record_as_seen(self._crawler, Request(other.url))
-        return stood
+        return names, stood
 
     def releases(self, drop: Drop) -> bool:
         """Schedule *drop* if it was dropped for another page; return whether it was."""
