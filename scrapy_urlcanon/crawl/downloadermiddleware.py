@@ -139,10 +139,17 @@ class UrlCanonDownloaderMiddleware:
             crawl.contents.note(request, response)
         if crawl.audit:
             crawl.audit.note(request, response)
-            if "cached" in response.flags and response.url != request.url and crawl.dropped:
-                # Another URL of its page was fetched, in an earlier crawl.
-                crawl.audit.answered(crawl.dropped.replaced(request, response.url))
+        if "cached" in response.flags and response.url != request.url:
+            self._note_answered(request, response.url)
         return response
+
+    def _note_answered(self, request: Request, url: str) -> None:
+        """Tell that *request* was answered with what another *url* of its page had shown."""
+        crawl = self._crawl
+        if crawl.job:
+            crawl.job.answered(request, url)
+        if crawl.audit and crawl.dropped:
+            crawl.audit.answered(crawl.dropped.replaced(request, url))
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that *request* failed for good.

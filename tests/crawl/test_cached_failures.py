@@ -8,6 +8,7 @@ from audited_shop import SETTINGS as AUDITED
 from audited_shop import WRONG, product, shop
 from loopback import Response, page, redirect
 from scrapy import Request
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
@@ -27,6 +28,11 @@ def packed(text):
     """Return the response that sends *text* as most sites do: compressed, as the cache has it."""
     headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
     return Response(200, headers, gzip.compress(text.encode()))
+
+
+def forget_queue():
+    """Leave of the queue of a job what a kill does."""
+    Path("job/requests.queue/active.json").write_text("", encoding="utf-8")
 
 
 def empty(name):
@@ -158,6 +164,50 @@ async def test_page_for_which_another_was_cached_is_fetched_once_the_entry_fell(
         requests = [Request(SITE + url, dont_filter=dont_filter) for url in order]
         result = await crawl(respond, settings, start=requests)
         assert {*result.pages} == {*urls}
+
+
+class OwnServer:
+    """Has each run ask its own server, and not that of the run which sent a request before."""
+
+    def process_request(self, request):
+        for key in ("proxy", "_scheme_proxy"):
+            request.meta.pop(key, None)
+
+
+class Closing(FollowSpider):
+    """Ends its crawl with the last page that it follows."""
+
+    def parse(self, response):
+        yield from super().parse(response)
+        if response.request.url == f"{SITE}/last":
+            raise CloseSpider
+
+
+@pytest.mark.parametrize("ending", ["in order", "by a kill", "under other rules"])
+@deferred_f_from_coro_f
+async def test_page_for_which_another_was_cached_is_fetched_in_the_next_run_of_a_job(crawl, ending):
+    """Nothing in the job but its journal says that it is the page of another URL."""
+    pages = {"/": ["/p?id=1", "/last"], "/later": [f"/p?id={n}" for n in range(2, 8)]}
+
+    def respond(request):
+        linked = pages.get(request.target)
+        return links(*linked) if linked else product(f"{request.query}.")
+
+    settings = {**SETTINGS, **WRONG, **AUDITED}
+    await crawl(respond, settings, start=[f"{SITE}/p?id=0"])
+    settings["JOBDIR"] = "job"
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+    settings["DOWNLOADER_MIDDLEWARES"] = {OwnServer: 749}
+    # Where the run ends in order it leaves the audit of that page to the next one.
+    audited = {"URLCANON_AUDIT": 1e-9 if ending == "in order" else 0}
+    first = await crawl(respond, settings | audited, spider=Closing)
+    assert first.pages == ["/", "/last", "/p?id=0"]
+    if ending == "by a kill":
+        forget_queue()
+    elif ending == "under other rules":
+        del settings["URLCANON_RULES"]
+    second = await crawl(respond, settings, start=[f"{SITE}/later"])
+    assert {"/p?id=1", *pages["/later"]} <= {*second.pages}
 
 
 class Sending(FollowSpider):

@@ -27,6 +27,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_unfiltered,
     mark_of,
     original_of,
+    with_url,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
@@ -160,7 +161,7 @@ class JobRecovery:
             for request in self._replay.recorded():
                 record_as_seen(self._crawler, request)
         for page, url in pages.rescued.items():
-            # The URL that came first failed.
+            # The URL that came first failed, or was not sent.
             self._first_urls.know(page, url)
 
     def engine_started(self) -> None:
@@ -215,6 +216,14 @@ class JobRecovery:
         if is_unfiltered(request):
             self._identities[request] = self._identity(request)
         self._add(Record(Kind.BEGUN, fingerprint))
+
+    def answered(self, request: Request, url: str) -> None:
+        """Write down that the HTTP cache has answered *request* with what *url* had shown.
+
+        Once a rule that makes the two one is off, *request* is for a page that nobody has got.
+        """
+        if not is_unfiltered(request):
+            self._add_request(Kind.ANSWERED, with_url(request, url))
 
     def asked(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
         """Write down that *callback* asks for *page* by *step*: another page, or a callback."""

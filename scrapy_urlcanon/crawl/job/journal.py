@@ -52,10 +52,13 @@ class Kind(enum.IntEnum):
     """The spider has got what a URL of the page led to: another page, or what it handles itself."""
     ASKED = 9
     """A callback that got the page asks for it by another request, and has it by that alone."""
+    ANSWERED = 10
+    """The HTTP cache answered the request for the page with what another URL of it had shown: what
+    comes of it is that of a request for that URL, and the one that was scheduled was not sent."""
 
 
 OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED, Kind.LED})
-_HAVE_REQUEST = {Kind.SCHEDULED, Kind.WAITING, Kind.MERGED}
+_HAVE_REQUEST = {Kind.SCHEDULED, Kind.WAITING, Kind.MERGED, Kind.ANSWERED}
 
 
 class Record(NamedTuple):

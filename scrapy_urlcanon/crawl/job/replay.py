@@ -62,6 +62,8 @@ class Replay:
         # A hash of the URL and the callback of what the duplicate filter recorded, where that is
         # done. A crawl has too few requests for two to share one.
         self._recorded: dict[bytes, int | None] = {}
+        # Where what it recorded was answered with what another URL of the page had shown.
+        self._answered: set[bytes] = set()
         # Where what it recorded was not as the spider made it.
         self._recorded_changed: set[bytes] = set()
         self._unfiltered_done: Counter[bytes] = Counter()
@@ -80,7 +82,8 @@ class Replay:
                 continue
             callback = self._callback_of(data)
             is_done = fingerprint in self._pages_done[callback]
-            self._recorded[fingerprint] = hash((data["url"], callback)) if is_done else None
+            is_own = is_done and fingerprint not in self._answered
+            self._recorded[fingerprint] = hash((data["url"], callback)) if is_own else None
             if is_done:
                 request = self._request_of(data)
                 if not is_plain(request):
@@ -120,7 +123,9 @@ class Replay:
         ended: defaultdict[bytes, list[tuple[bytes, str]]] = defaultdict(list)
         for record in self._records:
             data = record.request
-            if record.kind in OUTCOMES:
+            if record.kind is Kind.ANSWERED:
+                self._answered.add(record.fingerprint)
+            elif record.kind in OUTCOMES:
                 self.done += 1
                 if record.identity:
                     ended[record.identity].append((record.fingerprint, record.callback))

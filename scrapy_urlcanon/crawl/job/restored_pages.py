@@ -41,6 +41,8 @@ class RestoredPages:
         elif record.kind is Kind.ASKED:
             step = record.fingerprint, record.identity.decode()
             self._requests.restore_step(record.page, record.callback, step)
+        elif record.kind is Kind.ANSWERED and record.request:
+            self.rescued[record.fingerprint] = record.request["url"]
         elif record.kind is Kind.SCHEDULED and record.request:
             self._take_scheduled(record.fingerprint, record.request)
 

@@ -82,14 +82,21 @@ def _scheduled(
     """Yield what was scheduled; first that of which something came.
 
     Of what the duplicate filter saw that is the first with its fingerprint: it dropped the others.
+    Where the HTTP cache answered that it is a request for the URL by which it did.
     """
+    answered = {record.fingerprint for record in records if record.kind is Kind.ANSWERED}
     for is_done in (True, False):
-        dropped: set[bytes] = set()
+        dropped = set(answered)
         for record in records:
-            data = record.request if record.kind is Kind.SCHEDULED else None
-            if data is None:
+            data = record.request
+            if data is None or record.kind not in {Kind.SCHEDULED, Kind.ANSWERED}:
                 continue
-            came = record.fingerprint in ended and record.fingerprint not in dropped
+            came = record.fingerprint in ended
+            if record.kind is Kind.ANSWERED:
+                if came and is_done:
+                    yield record._replace(kind=Kind.SCHEDULED), data
+                continue
+            came = came and record.fingerprint not in dropped
             if not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ())):
                 dropped.add(record.fingerprint)
             if came is is_done:
