@@ -395,6 +395,40 @@ async def test_run_after_a_kill_takes_no_page_for_one_that_had_its_fingerprint(c
     assert "/a?id=1" in second.pages
 
 
+@deferred_f_from_coro_f
+async def test_next_run_takes_no_page_for_one_that_had_its_fingerprint_between_two_falls(crawl):
+    """What came of a request is told by its URL, whatever entries were off when it was done."""
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield Request(f"{SITE}/a?sid=1", priority=-10)
+                yield Request(f"{SITE}/a?ref=1")
+                for priority, name in enumerate(("ref", "sid"), -2):
+                    urls = (f"{SITE}/{name}?{name}={n}" for n in range(8))
+                    yield from (Request(url, priority=priority) for url in urls)
+                yield from (Request(f"{SITE}/{n}", priority=-3) for n in range(12))
+                yield Request(f"{SITE}/last", priority=-5)
+            if response.url == f"{SITE}/last":
+                raise CloseSpider
+
+    settings = {**SETTINGS, **JOB, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
+    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["ref", "sid"]}}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+
+    def respond(request):
+        return product(request.target)
+
+    first = await crawl(respond, settings, spider=Asking)
+    fallen = [name for name in first.figures if name.startswith("audit/suspended/")]
+    assert fallen == ["audit/suspended/drop_params/sid", "audit/suspended/drop_params/ref"]
+    assert "/a?ref=1" in first.pages
+    assert "/a?sid=1" not in first.pages
+    second = await crawl(respond, settings, start=())
+    assert "/a?sid=1" in second.pages
+
+
 def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):
     """Scrapy writes fingerprints down some hundred at a time: a killed run may have left none.
 

@@ -230,7 +230,7 @@ async def test_journal_of_another_form_is_left_alone(crawl, caplog, content):
     assert len(result.pages) == 5
     (message,) = errors(caplog)
     assert message.startswith("job/urlcanon.journal is no journal that this version can read")
-    assert "urlcanon journal 2" in message
+    assert "urlcanon journal 3" in message
     assert content_of() == content
 
 

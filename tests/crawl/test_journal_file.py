@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_urlcanon.crawl.job.journal import FORMAT, Journal, Kind, Record
 
-BEGUN = pickle.dumps((int(Kind.BEGUN), b"x" * 20, b"", "", b"", None))
+BEGUN = pickle.dumps((int(Kind.BEGUN), b"x" * 20, b"", "", b"", None, b""))
 """What a record holds that says that a request was sent."""
 
 

@@ -7,6 +7,7 @@ from scrapy import Request
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.crawl.job.journal import Kind, Record
 from scrapy_urlcanon.crawl.job.under_rules import under_rules
+from scrapy_urlcanon.crawl.job.written_requests import digest_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY
 
 
@@ -14,7 +15,15 @@ def scheduled(url, fingerprint, **arguments):
     return Record(Kind.SCHEDULED, fingerprint, request={"url": url, **arguments})
 
 
-def rewritten(records, drop_params, *, is_mixed=False):
+def ended(url, fingerprint, kind=Kind.FETCHED, **details):
+    return Record(kind, fingerprint, **{"callback": "parse", "digest": digest(url), **details})
+
+
+def digest(url):
+    return digest_of(url, "GET", b"")
+
+
+def rewritten(records, drop_params):
     """Return *records* under rules that drop parameters; fingerprints are canonical URLs."""
     rules = Canonicalizer({"*": {"drop_params": drop_params}})
 
@@ -27,9 +36,6 @@ def rewritten(records, drop_params, *, is_mixed=False):
             b"digest",
             SimpleNamespace(fingerprint=fingerprint, page=fingerprint),
             lambda data: Request(**data),
-            lambda request: request.url.encode(),
-            is_mixed=is_mixed,
-            ends_now=is_mixed,
         )
     )
 
@@ -44,7 +50,7 @@ def test_of_pages_that_have_become_one_what_is_done_comes_first():
         scheduled(second, b"2"),
         Record(Kind.BEGUN, b"1"),
         Record(Kind.BEGUN, b"2"),
-        Record(Kind.FETCHED, b"2", callback="parse"),
+        ended(second, b"2"),
         scheduled(other, b"3"),
         Record(Kind.FAILED, b"of no request", callback="parse"),
         Record(Kind.SCHEDULED, b"4"),
@@ -58,7 +64,7 @@ def test_of_pages_that_have_become_one_what_is_done_comes_first():
         scheduled(other, beside),
         Record(Kind.BEGUN, page),
         Record(Kind.BEGUN, page),
-        Record(Kind.FETCHED, page, callback="parse"),
+        ended(second, page),
     ]
 
 
@@ -71,8 +77,8 @@ def test_what_was_dropped_comes_after_what_is_done():
         scheduled(fetched, b"sid=1"),
         scheduled(dropped, b"sid=1"),
         scheduled(beside, b"sid=2"),
-        Record(Kind.FETCHED, b"sid=1", callback="parse"),
-        Record(Kind.FETCHED, b"sid=2", callback="parse"),
+        ended(fetched, b"sid=1"),
+        ended(beside, b"sid=2"),
     ]
     urls = [record.request["url"] for record in rewritten(records, ["sid"]) if record.request]
     assert urls == [fetched, beside, dropped]
@@ -84,35 +90,30 @@ def test_of_a_page_that_has_become_several_each_keeps_what_came_of_it():
     records = [
         scheduled(first, b"one", dont_filter=True),
         scheduled(second, b"one", dont_filter=True),
-        Record(Kind.FETCHED, b"one", b"one", "parse", second.encode()),
-        Record(Kind.FAILED, b"one", b"", "parse", first.encode()),
+        ended(second, b"one", page=b"one", identity=b"the second"),
+        ended(first, b"one", Kind.FAILED, identity=b"the first"),
     ]
     assert rewritten(records, [])[3:] == [
-        Record(Kind.FETCHED, second.encode(), second.encode(), "parse", second.encode()),
-        Record(Kind.FAILED, first.encode(), b"", "parse", first.encode()),
+        ended(second, second.encode(), page=second.encode(), identity=b"the second"),
+        ended(first, first.encode(), Kind.FAILED, identity=b"the first"),
     ]
 
 
-def test_of_pages_that_shared_a_fingerprint_before_and_since_none_is_taken_for_done():
-    """An entry was suspended: the first of them was of the rules before, the second is of now."""
+def test_of_pages_that_shared_a_fingerprint_each_keeps_what_came_of_it():
+    """An entry was suspended: one of them had it under the rules before, and one has it since."""
     first, second, third = (f"http://a.example/{text}" for text in ("a?id=1", "a", "b?id=1"))
     before = second.encode()
     records = [
         scheduled(first, before),
-        scheduled(third, b"http://a.example/b"),
         scheduled(second, before),
-        Record(Kind.BEGUN, before),
-        Record(Kind.FETCHED, before, callback="parse"),
-        Record(Kind.FETCHED, b"http://a.example/b", callback="parse"),
-        Record(Kind.FETCHED, first.encode(), callback="parse"),
+        ended(second, before),
+        scheduled(third, b"http://a.example/b"),
+        # Sent before, and done since.
+        ended(third, third.encode()),
     ]
-    ended = [record for record in rewritten(records, [], is_mixed=True) if not record.request]
-    assert ended == [
-        Record(Kind.OPENED, b"digest"),
-        # Fetched before: no other page had its fingerprint since.
-        Record(Kind.FETCHED, third.encode(), callback="parse"),
-        # Scheduled before, and fetched since.
-        Record(Kind.FETCHED, first.encode(), callback="parse"),
+    assert [record for record in rewritten(records, []) if record.digest] == [
+        ended(second, second.encode()),
+        ended(third, third.encode()),
     ]
 
 
@@ -127,7 +128,7 @@ def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own()
         scheduled(url, b"kept", **audit),
         Record(Kind.FAILED, b"kept", callback="parse"),
     ]
-    *_, given, kept = rewritten(records, [], is_mixed=True)
+    *_, given, kept = rewritten(records, [])
     assert given == Record(Kind.FETCHED, url.encode(), callback="parse")
     assert kept.kind is Kind.FAILED
 
@@ -138,7 +139,7 @@ def test_what_an_audit_gave_to_the_spider_comes_before_what_was_dropped():
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": given}}}
     records = [
         *(scheduled(url, b"merged") for url in (first, dropped, given)),
-        Record(Kind.FETCHED, b"merged", callback="parse"),
+        ended(first, b"merged"),
         scheduled(given, b"audit", **audit),
         Record(Kind.FETCHED, b"audit", callback="parse"),
     ]

@@ -19,7 +19,12 @@ from scrapy_urlcanon.crawl.job.last_run import LastRun
 from scrapy_urlcanon.crawl.job.replay import Replay
 from scrapy_urlcanon.crawl.job.restored_pages import RestoredPages
 from scrapy_urlcanon.crawl.job.spider_output import SpiderOutput
-from scrapy_urlcanon.crawl.job.written_requests import WrittenRequests, data_of, identity_of
+from scrapy_urlcanon.crawl.job.written_requests import (
+    WrittenRequests,
+    data_of,
+    digest_of,
+    identity_of,
+)
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     SKIPPED,
@@ -99,6 +104,8 @@ class JobRecovery:
         self._outputs_of_responses: WeakKeyDictionary[Response, SpiderOutput] = WeakKeyDictionary()
         # As the requests came from the scheduler: other middlewares add to their meta.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        # By which URL the HTTP cache has answered them.
+        self._answered: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._replayed: Request | None = None
         self._written = WrittenRequests()
         self._is_resumed = False
@@ -114,7 +121,6 @@ class JobRecovery:
                 fingerprints,
                 rules,
                 request_of=self._request_of,
-                identity_of=self._identity,
             )
             self.is_made_anew = self._last_run.is_lost
             """Whether what the last run had not done is scheduled again."""
@@ -223,6 +229,7 @@ class JobRecovery:
         Once a rule that makes the two one is off, *request* is for a page that nobody has got.
         """
         if not is_unfiltered(request):
+            self._answered[request] = url
             self._add_request(Kind.ANSWERED, with_url(request, url))
 
     def asked(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
@@ -245,16 +252,20 @@ class JobRecovery:
             self._add(Record(kind, of_audit, b"", callback, identity))
             return
         page = self._requests.pages.own(request) or b""
+        digest = b""
+        if fingerprint == self._fingerprints.page(request):
+            digest = self._digest(request, self._answered.get(request, request.url))
         if page == fingerprint:
             page = b""
-        self._add(Record(kind, fingerprint, page, callback, identity))
+        self._add(Record(kind, fingerprint, page, callback, identity, digest=digest))
         sources = self._requests.pages.redirected_to(request)
         for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source and source != fingerprint:
                 identity = self._identity(request, url=url) if is_unfiltered(request) else b""
                 of_source = Kind.LED if fetched and not sources[source] else kind
-                self._add(Record(of_source, source, b"", callback, identity))
+                digest = self._digest(request, url)
+                self._add(Record(of_source, source, b"", callback, identity, digest=digest))
 
     def spider_closed(self, spider: Spider) -> None:
         """Write down what waits, and that the run ended in order."""
@@ -270,6 +281,10 @@ class JobRecovery:
         self._journal.close()
 
     # What is written.
+
+    @staticmethod
+    def _digest(request: Request, url: str) -> bytes:
+        return digest_of(url, request.method, request.body)
 
     def _add_request(self, kind: Kind, request: Request, identity: bytes = b"") -> bool:
         try:

@@ -50,9 +50,6 @@ class JobRules:
         self._unsaved = 0
         self.has_changed = False
         """Whether what is stored is of other rules than those to crawl under."""
-        # What an entry had merged before it fell has other fingerprints since.
-        self.is_mixed = bool(self._stored.suspended)
-        """Whether an entry was suspended while what is stored was made."""
         self.is_seen_elsewhere = is_in_another(self._directory, value_of("seen_set", settings))
         """Whether what was seen is stored where the duplicate filter of this run does not look."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "urlcanon.journal"
-FORMAT = b"urlcanon journal 2\n"
+FORMAT = b"urlcanon journal 3\n"
 _HEADER = struct.Struct(">LL")
 
 
@@ -76,6 +76,9 @@ class Record(NamedTuple):
     another request: the callback of that one, whose page has the fingerprint."""
     request: dict[str, Any] | None = None
     """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
+    digest: bytes = b""
+    """Of a request that ended, and has the fingerprint of its page: what it has under other rules
+    too (:func:`.digest_of`)."""
 
 
 class Journal:
@@ -257,7 +260,8 @@ def _decode(header: bytes, file: BinaryIO) -> Record:
     if crc32(data) != checksum:
         raise ValueError("a record with a wrong checksum")
     record = _record(data)
-    expected = (Kind, bytes, bytes, str, bytes, dict if record.kind in _HAVE_REQUEST else NoneType)
+    of_request = dict if record.kind in _HAVE_REQUEST else NoneType
+    expected = (Kind, bytes, bytes, str, bytes, of_request, bytes)
     if not all(map(isinstance, record, expected)):
         raise ValueError("a record of another shape")
     return record

@@ -29,7 +29,6 @@ class LastRun:
     """Reads the journal of a job, and brings it under the rules of now.
 
     :param request_of: makes the request of what a record has of it, or raises if it cannot.
-    :param identity_of: tells one request with ``dont_filter`` from another.
     """
 
     def __init__(
@@ -40,13 +39,11 @@ class LastRun:
         rules: JobRules,
         *,
         request_of: Callable[[dict[str, Any]], Request],
-        identity_of: Callable[[Request], bytes],
     ) -> None:
         self._journal = journal
         self._fingerprints = fingerprints
         self._rules = rules
         self._request_of = request_of
-        self._identity_of = identity_of
         self.digest = rules.digest
         """The digest of the rules that the fingerprints in the journal are of from now on."""
         # That of the rules which they were of; none before its first run.
@@ -112,17 +109,7 @@ class LastRun:
         if not journal.problem:
             self._find_end()
         try:
-            journal.replace(
-                under_rules(
-                    journal,
-                    self.digest,
-                    self._fingerprints,
-                    self._request_of,
-                    self._identity_of,
-                    is_mixed=self._rules.is_mixed,
-                    ends_now=bool(self._rules.suspended),
-                )
-            )
+            journal.replace(under_rules(journal, self.digest, self._fingerprints, self._request_of))
         except OSError as error:
             message = (
                 "the rules have changed, or an audit suspended some, and it cannot be written "

@@ -57,6 +57,11 @@ def identity_of(request: Request, spider: Spider | None, *, url: str | None = No
     return blake2b(text.encode(errors="replace"), digest_size=8).digest()
 
 
+def digest_of(url: str, method: str, body: bytes) -> bytes:
+    """Return what a request for *url* has under any rules, and few others have."""
+    return blake2b(f"{method} {url} ".encode(errors="replace") + body, digest_size=8).digest()
+
+
 class WrittenRequests:
     """Tells requests of which a record would say nothing that the journal does not say.
 
