@@ -429,6 +429,38 @@ async def test_next_run_takes_no_page_for_one_that_had_its_fingerprint_between_t
     assert "/a?sid=1" in second.pages
 
 
+@deferred_f_from_coro_f
+async def test_next_run_fetches_what_was_queued_for_a_page_that_an_audit_gave_another_one_of(crawl):
+    """One entry fell, and another one merges the two still: what stands for both is to come."""
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/a?sid=0":
+                yield Request(f"{SITE}/a", priority=-10)
+                yield Request(f"{SITE}/a?ref=1")
+                yield from (Request(f"{SITE}/p?sid={n}", priority=-1) for n in range(8))
+                yield from (Request(f"{SITE}/{n}", priority=-2) for n in range(8))
+                yield Request(f"{SITE}/last", priority=-5)
+            if response.url == f"{SITE}/last":
+                raise CloseSpider
+
+    settings = {**SETTINGS, **JOB, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
+    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["ref", "sid"]}}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+
+    def respond(request):
+        return product(request.target)
+
+    start = [Request(f"{SITE}/a?sid=0", dont_filter=True)]
+    first = await crawl(respond, settings, start=start, spider=Asking)
+    assert first.figures["audit/suspended/drop_params/sid"] == 1
+    assert "audit/suspended/drop_params/ref" not in first.figures
+    assert "/a?ref=1" in first.pages
+    second = await crawl(respond, settings | {"URLCANON_AUDIT": 0}, start=())
+    assert "/a" in second.pages
+
+
 def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):
     """Scrapy writes fingerprints down some hundred at a time: a killed run may have left none.
 

@@ -8,7 +8,7 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.crawl.job.journal import Kind, Record
 from scrapy_urlcanon.crawl.job.under_rules import under_rules
 from scrapy_urlcanon.crawl.job.written_requests import digest_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY
+from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY, mark_of
 
 
 def scheduled(url, fingerprint, **arguments):
@@ -27,14 +27,17 @@ def rewritten(records, drop_params):
     """Return *records* under rules that drop parameters; fingerprints are canonical URLs."""
     rules = Canonicalizer({"*": {"drop_params": drop_params}})
 
-    def fingerprint(request):
+    def page(request):
         return rules.canonicalize(request.url).encode()
+
+    def fingerprint(request):
+        return b"audit" if mark_of(request, AUDIT) else page(request)
 
     return list(
         under_rules(
             records,
             b"digest",
-            SimpleNamespace(fingerprint=fingerprint, page=fingerprint),
+            SimpleNamespace(fingerprint=fingerprint, page=page),
             lambda data: Request(**data),
         )
     )
@@ -131,6 +134,19 @@ def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own()
     *_, given, kept = rewritten(records, [])
     assert given == Record(Kind.FETCHED, url.encode(), callback="parse")
     assert kept.kind is Kind.FAILED
+
+
+def test_what_an_audit_gave_to_the_spider_is_not_the_page_that_it_is_merged_with_yet():
+    """Another entry fell: the URL that stands for the page of both is to be fetched yet."""
+    first, given = (f"http://a.example/{text}" for text in ("", "?sid=2"))
+    page = first.encode()
+    audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": given}}}
+    records = [
+        *(scheduled(url, page) for url in (first, given)),
+        scheduled(given, b"audit", **audit),
+        Record(Kind.FETCHED, b"audit", callback="parse"),
+    ]
+    assert rewritten(records, ["sid"])[-1] == Record(Kind.FETCHED, b"audit", callback="parse")
 
 
 def test_what_an_audit_gave_to_the_spider_comes_before_what_was_dropped():

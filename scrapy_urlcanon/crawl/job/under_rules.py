@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
 from scrapy_urlcanon.crawl.job.written_requests import digest_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY, mark_of
+from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from scrapy import Request
 
@@ -38,12 +39,14 @@ def under_rules(
     # fell and ended since; and by the former alone what has a fingerprint of its own.
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
     ended = {_key(record): record.kind for record in records if record.kind in OUTCOMES}
+    merged = _merged_as_before(records, ended, fingerprints, request_of)
     for record, data, own in _scheduled(records, ended):
         request, known_as = request_of(data), data
         fingerprint = fingerprints.fingerprint(request)
         page = fingerprints.page(request) or b""
-        if mark_of(request, AUDIT) and ended.get(record.fingerprint) is Kind.FETCHED:
-            # What an audit gave to the spider is had, also where it is a page of its own now.
+        is_given = mark_of(request, AUDIT) and ended.get(record.fingerprint) is Kind.FETCHED
+        if is_given and request.url not in merged:
+            # What an audit gave to the spider is had where it is a page of its own now.
             fingerprint, known_as = page or fingerprint, _without_mark(data)
         for key in ((record.fingerprint, own), (record.fingerprint, b"")):
             now.setdefault(key, (fingerprint, page))
@@ -67,6 +70,52 @@ def under_rules(
 def _key(record: Record) -> bytes:
     """Return what tells the request that an outcome is of from the others."""
     return record.digest or record.fingerprint
+
+
+def _merged_as_before(
+    records: Iterable[Record],
+    ended: Mapping[bytes, Kind],
+    fingerprints: PageFingerprints,
+    request_of: Callable[[dict[str, Any]], Request],
+) -> set[str]:
+    """Return which of the URLs that audits gave to the spider are still merged as they were.
+
+    Each is another page than that of the URL which stands for it, and which may be to come.
+    """
+    given = {
+        data["url"]
+        for record, data in _requests(records)
+        if MARK_KEY in data.get("meta", ()) and ended.get(record.fingerprint) is Kind.FETCHED
+    }
+    dropped = {
+        data["url"]: (record.fingerprint, data)
+        for record, data in _requests(records)
+        if data["url"] in given and MARK_KEY not in data.get("meta", ())
+    }
+    first: dict[bytes, dict[str, Any]] = {}
+    pages = {page for page, _ in dropped.values()}
+    for record, data in _requests(records) if pages else ():
+        if record.fingerprint in pages and _is_filtered(data):
+            first.setdefault(record.fingerprint, data)
+
+    def page_of(data: dict[str, Any]) -> bytes | None:
+        return fingerprints.page(request_of(data))
+
+    return {
+        url
+        for url, (page, data) in dropped.items()
+        if first[page]["url"] != url and page_of(first[page]) == page_of(data)
+    }
+
+
+def _requests(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    for record in records:
+        if record.kind is Kind.SCHEDULED and record.request is not None:
+            yield record, record.request
+
+
+def _is_filtered(data: Mapping[str, Any]) -> bool:
+    return not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ()))
 
 
 def _scheduled(
