@@ -199,6 +199,7 @@ class Crawl:
                 first_urls=self.first_urls,
                 rules=self._job_rules,
                 merged=self.audit.merged if self.audit else tuple,
+                records_start=settings.record_start,
             )
             if self.ordered and self.job.is_made_anew:
                 self.ordered.makes_job_anew()

@@ -319,6 +319,30 @@ async def test_next_run_fetches_the_page_whose_url_a_suspended_entry_had_made_of
     assert second.pages == ["/later", "/p?sid=2"]
 
 
+@deferred_f_from_coro_f
+async def test_next_run_compares_with_the_start_request_that_was_recorded(crawl):
+    """What was dropped for it is none that stands for its page."""
+    pages = {"/": ["/p?id=1"], "/later": [f"/p?id={n}" for n in range(2, 8)]}
+
+    class Closing(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url == f"{SITE}/":
+                raise CloseSpider
+
+    def respond(request):
+        linked = pages.get(request.target)
+        return links(*linked) if linked else product(request.query)
+
+    settings = {**SETTINGS, **JOB, **WRONG, "URLCANON_RECORD_START": True}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+    start = [Request(f"{SITE}{url}", dont_filter=True) for url in ("/p?id=0", "/")]
+    first = await crawl(respond, settings, start=start, spider=Closing)
+    assert first.pages == ["/", "/p?id=0"]
+    second = await crawl(respond, settings, start=[f"{SITE}/later"])
+    assert {"/p?id=1", *pages["/later"]} <= {*second.pages}
+
+
 @pytest.mark.parametrize("is_made_anew", [False, True])
 @deferred_f_from_coro_f
 async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(crawl, is_made_anew):

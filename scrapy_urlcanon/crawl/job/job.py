@@ -76,6 +76,7 @@ class JobRecovery:
     of that have heard: a run that fails to start leaves the job as it was.
 
     :param merged: returns what was dropped and is to be let through if what merged it proves wrong.
+    :param records_start: as of :class:`.RestoredPages`.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class JobRecovery:
         first_urls: FirstUrls,
         rules: JobRules,
         merged: Callable[[], Iterable[Request]],
+        records_start: bool,
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -98,6 +100,7 @@ class JobRecovery:
         self._first_urls = first_urls
         self._rules = rules
         self._merged = merged
+        self._records_start = records_start
         directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(directory / FILE)
         self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
@@ -156,7 +159,7 @@ class JobRecovery:
         except OSError as error:
             self._note_unwritten(error)
         self._queue.guard(scheduler_of(self._crawler))
-        pages = RestoredPages(self._fingerprints, self._requests)
+        pages = RestoredPages(self._fingerprints, self._requests, records_start=self._records_start)
         for record in self._journal:
             pages.take(record)
         if self.is_made_anew:

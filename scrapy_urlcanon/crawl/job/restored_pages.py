@@ -24,11 +24,18 @@ _TOLD_BY = ("method", "headers", "body", "meta")
 
 
 class RestoredPages:
-    """Restores the outcomes of earlier runs, and which URL of each page came first."""
+    """Restores the outcomes of earlier runs, and which URL of each page came first.
 
-    def __init__(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
+    :param records_start: whether start requests are recorded as seen, which the duplicate filter is
+        not asked for.
+    """
+
+    def __init__(
+        self, fingerprints: PageFingerprints, requests: PageRequests, *, records_start: bool
+    ) -> None:
         self._fingerprints = fingerprints
         self._requests = requests
+        self._records_start = records_start
         self.rescued: dict[bytes, str] = {}
         """The pages that came by another URL than the first one, each with that other one."""
         self._rescues: dict[bytes, Request] = {}
@@ -56,9 +63,10 @@ class RestoredPages:
             self.rescued[its_page] = rescue.url
 
     def _take_scheduled(self, fingerprint: bytes, data: Mapping[str, Any]) -> None:
-        if fingerprint in self._depths or data.get("dont_filter"):
-            return
         meta = data.get("meta") or {}
+        is_recorded = self._records_start and "is_start_request" in meta
+        if fingerprint in self._depths or (data.get("dont_filter") and not is_recorded):
+            return
         if not FILTER_KEYS.isdisjoint(meta):
             return
         if MARK_KEY in meta:
