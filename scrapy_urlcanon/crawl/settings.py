@@ -36,6 +36,8 @@ RECORD_KEY: Final = "urlcanon_record"
 """``request.meta["urlcanon_record"] = False``: drop no other request because of this one."""
 BROWSER_PAGE_KEY: Final = "playwright_page"
 """Of scrapy-playwright: the page of the browser that a response, or the spider, has open."""
+BROWSER_PAGE_ASKED_KEY: Final = "playwright_include_page"
+"""Of scrapy-playwright: whether who gets the response is to have that page."""
 ACTING_META: Final = frozenset({BROWSER_PAGE_KEY, "playwright_page_methods"})
 """Of requests that do more than fetch: they go on in a page of the spider's, or click in one."""
 REFETCH_KEY: Final = "urlcanon_refetch"

@@ -1,6 +1,7 @@
 """What a server answers once, or not at all, is not lost for an audit."""
 
 from collections import Counter
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -66,6 +67,62 @@ async def test_variant_that_is_let_through_is_not_fetched_again(crawl):
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
     assert asked["/p?id=1"] == 1
     assert f"{SITE}/p?id=1" in {item["url"] for item in result.items}
+
+
+class Timing:
+    """A downloader middleware that reads of a response what it noted when it was asked for."""
+
+    def process_request(self, request):
+        request.meta["begun"] = "now"
+
+    def process_response(self, request, response):
+        response.headers["Begun"] = request.meta["begun"]
+        return response
+
+
+class ReadingMeta(FollowSpider):
+    """Has what the downloader notes of a page."""
+
+    def parse(self, response):
+        assert response.meta["download_latency"] >= 0
+        yield from super().parse(response)
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_let_through_has_the_meta_of_what_was_fetched(crawl):
+    """A middleware, or a callback, that reads what is noted there would raise, with the page."""
+    urls = [f"/p?id={n}" for n in range(30)]
+    pages = shop(urls, lambda request, _: product(request.query))
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "DOWNLOADER_MIDDLEWARES": {Timing: 543}}
+    result = await crawl(pages, settings, spider=ReadingMeta)
+    assert result.pages == sorted(["/", *urls])
+
+
+class Browser(Timing):
+    """One that gives what it fetches an open page, as scrapy-playwright does."""
+
+    def process_response(self, request, response):
+        if request.meta.get("begun"):
+            request.meta["playwright_page"] = SimpleNamespace(is_closed=lambda: True)
+        return response
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_to_have_a_page_of_a_browser_is_fetched_for_it(crawl):
+    """That of the audit was closed."""
+    urls = [f"/p?id={n}" for n in range(30)]
+
+    class Taking(FollowSpider):
+        def parse(self, response):
+            page = response.meta["playwright_page"]
+            yield {"url": response.url, "text": str(page.is_closed())}
+            for each in response.css("a"):
+                yield response.follow(each, meta={"playwright_include_page": True})
+
+    pages = shop(urls, lambda request, _: product(request.query))
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "DOWNLOADER_MIDDLEWARES": {Browser: 543}}
+    result = await crawl(pages, settings, spider=Taking)
+    assert result.pages == sorted(["/", *urls])
 
 
 @deferred_f_from_coro_f

@@ -154,13 +154,14 @@ def test_time_that_it_takes_to_weigh_is_bounded(width):
 
 
 def test_responses_of_a_few_bytes_are_held_in_bounded_memory():
-    """Those of an interface for programs: what they take is not their bodies."""
+    """Those of an interface for programs: what they and their requests take is not their bodies."""
     headers = {name: bytes(20) for name in ("Date", "ETag", "Server", "Set-Cookie", "Vary", "Via")}
     held = HeldResponses(2_000_000)
     tracemalloc.start()
     for number in range(1_000):
         url = f"http://site.example/{number}"
-        held.hold(url, Response(url, headers=headers, body=b"{}"))
+        request = Request(url, headers=headers, meta={"depth": number, "download_latency": 0.1})
+        held.hold(url, Response(url, headers=headers, body=b"{}", request=request))
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert held.has("http://site.example/999")

@@ -373,6 +373,9 @@ class Audit:
         """
         mark = mark_of(request, AUDIT) or {}
         case = self._cases.get(mark["case"])
+        if response is not None:
+            # As the engine will. It may be held for the spider, with what is noted there.
+            response.request = request
         if case is None or not case.is_waiting_for(mark):
             # Of a run before, which was killed; or the variant was let through meanwhile.
             if response is not None and not has_nothing(response):

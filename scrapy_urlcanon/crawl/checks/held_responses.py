@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.own_requests import AUDIT, asks_by_url, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, OF_ANOTHER_URL, asks_by_url, mark_of
+from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_ASKED_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
 _PART = 4
-_BESIDE_BODY = 3_000
-"""Bytes that a response takes beside its body, most of them for a dozen headers."""
+_BESIDE_BODY = 6_000
+"""Bytes that a response takes beside its body, with its request: most of them for the headers."""
 
 
 class HeldResponses:
@@ -50,13 +51,23 @@ class HeldResponses:
         return self._responses.get(url)
 
     def take(self, request: Request) -> Response | None:
-        """Return and forget what is kept for *request*; None where it has to be fetched."""
+        """Return and forget what is kept for *request*; None where it has to be fetched.
+
+        The meta of *request* gets what it would have if it had been fetched: the callback may read
+        ``download_latency``, and a middleware what it noted when the request was sent.
+        """
         if not self._responses or not asks_by_url(request) or mark_of(request, AUDIT):
+            return None
+        if request.meta.get(BROWSER_PAGE_ASKED_KEY):
+            # The page in which a browser has it was closed.
             return None
         response = self._responses.pop(request.url, None)
         if response is None:
             return None
         self._bytes -= _size_of(response)
+        brought = response.request.meta if response.request else {}
+        for key in brought.keys() - request.meta.keys() - OF_ANOTHER_URL:
+            request.meta[key] = brought[key]
         return response.replace(request=request)
 
 
