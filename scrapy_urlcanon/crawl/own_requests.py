@@ -3,7 +3,8 @@
 The mark lies in ``meta``, because a retry, a redirect and a job on disk make new
 :class:`~scrapy.Request` objects, to which nothing but ``meta`` comes along. It names the
 URL that it is about, because spiders copy ``meta`` to requests of their own
-(``meta=response.meta``): on any other URL it means nothing.
+(``meta=response.meta``): on any other URL it means nothing, but for that of an audit, which
+is taken off before a spider gets it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.http import Response
 
 MARK_KEY: Final = "_urlcanon"
 """In ``request.meta``; plain data, so that any queue can store it."""
@@ -98,10 +100,17 @@ def rewritten(request: Request, url: str, **details: Any) -> Request:
 
 
 def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
-    """Return the mark of *request* if it has one with *reason*, or a redirect led here from it."""
+    """Return the mark of *request* if it has one with *reason*, or a redirect led here from it.
+
+    That of an audit holds for all that was made of it.
+    """
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict) or mark.get("reason") != reason:
         return None
+    if reason == AUDIT:
+        # No spider sees one: what has it and another URL a middleware of the downloader made, as
+        # one that has another server asked for the page.
+        return mark
     urls = (request.url, *sources_of(request))
     return mark if mark.get("url") in urls else None
 
@@ -127,6 +136,17 @@ def asks_by_url(request: Request) -> bool:
 def by_get(request: Request) -> Request:
     """Return *request* if it is a GET, else a plain one for its URL with the same meta."""
     return request if request.method == "GET" else Request(request.url, meta=request.meta)
+
+
+def as_asked_for(request: Request, response: Response) -> Request:
+    """Return *request* as it was before a middleware had another server asked for its page.
+
+    As those do that sell pages; the middleware gave *response* the URL of the page.
+    """
+    url = response.url
+    if url == request.url or domain_of(url) == domain_of(request.url):
+        return request
+    return with_url(by_get(request), url)
 
 
 def is_unfiltered(request: Request) -> bool:

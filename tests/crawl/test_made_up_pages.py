@@ -1,8 +1,11 @@
 """What a middleware answers with where a download failed is not the page; what it asks for is."""
 
+import re
+from dataclasses import replace
 from urllib.parse import quote, unquote
 
 import pytest
+from audited_shop import RIGHT, WRONG, FirstPage, product, shop
 from loopback import Fault, Response, page
 from scrapy.http import HtmlResponse
 from scrapy.http import Response as ScrapyResponse
@@ -116,6 +119,37 @@ async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
     assert result.pages == ["/", "/a?sid=1", "/b?sid=2"]
     asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]
     assert asked == ["/", "/a?sid=1", "/b?sid=1", "/b?sid=2"]
+
+
+@pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer])
+@pytest.mark.parametrize("rules", [RIGHT, WRONG])
+@deferred_f_from_coro_f
+async def test_pages_of_another_server_are_audited_as_if_the_site_was_asked(crawl, service, rules):
+    """As many are fetched as of the site itself, and all pages come under a wrong rule too.
+
+    The URL that stands for them under that one fails, so that a rescue takes its place.
+    """
+    urls = [f"/p?id={number}&sid={sid}" for number in range(12) for sid in (1, 2)]
+    number_of = re.compile(r"id=(\d+)")
+
+    def answer(request, visit):
+        number = int(number_of.search(request.target)[1])
+        return product(number, seed=visit) if number else page("missing", status=404)
+
+    counts = []
+    for middlewares in ({}, {service: 543}):
+        pages = shop(urls, answer)
+
+        def respond(request, pages=pages):
+            asked = unquote(request.url.removeprefix(API)).removeprefix(SITE)
+            return pages(replace(request, target=asked))
+
+        settings = {**SETTINGS, **rules, "URLCANON_AUDIT": 1, "DOWNLOADER_MIDDLEWARES": middlewares}
+        result = await crawl(respond, settings, spider=FirstPage)
+        got = {int(number) for url in result.pages for number in number_of.findall(url)}
+        assert got == {*range(1, 12)}
+        counts.append(len(result.hits))
+    assert counts[0] == counts[1]
 
 
 class Browsing:
