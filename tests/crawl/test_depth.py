@@ -90,3 +90,33 @@ async def test_depth_of_a_page_that_was_had_deeper(crawl, late):
     result = await crawl(site(pages), {**RULES, **deep_first, "DEPTH_LIMIT": 3})
     assert result.hits[:4] == ["/", "/1", "/2", "/a?sid=2"]
     assert "/beyond" in result.pages
+
+
+@pytest.mark.parametrize("rewrite", [False, True])
+@deferred_f_from_coro_f
+async def test_depth_of_another_page_that_an_audit_finds(crawl, rewrite):
+    """It is that of the first link to it, as without the plugin, and not of the one audited."""
+    text = "<p>" + " ".join(f"word{n}" for n in range(30))
+
+    def linking(name, *urls):
+        anchors = "".join(f'<a href="{url}">link</a>' for url in urls)
+        return page(f"<title>{name}</title><h1>{name}</h1>{text.replace('w', name)}</p>{anchors}")
+
+    pages = {
+        "/": links("/a?id=1", "/a?id=2", "/a?id=3"),
+        "/a": linking("first", "/a?id=2", "/a?id=3"),
+        "/a?id=1": linking("first", "/a?id=2", "/a?id=3"),
+        "/a?id=2": linking("second", "/b"),
+        "/a?id=3": linking("third", "/c"),
+        "/b": page("b"),
+        "/c": page("c"),
+    }
+    settings = {
+        **RULES,
+        "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}},
+        "URLCANON_REWRITE": rewrite,
+        "URLCANON_AUDIT": 1,
+        "DEPTH_LIMIT": 2,
+    }
+    result = await crawl(site(pages), settings)
+    assert {"/b", "/c"} <= {*result.pages}

@@ -339,7 +339,8 @@ class Audit:
         merged_by = self._sample.choose(drop, at_any_cost=at_any_cost)
         if merged_by is None:
             return False
-        self._variants.forget(drop.request)
+        # Of several requests for it the first one is what Scrapy alone would have sent.
+        drop = drop._replace(request=self._variants.forget(drop.request) or drop.request)
         case = self._cases[url] = AuditCase(drop, page, merged_by, next(self._rounds))
         reference = self._contents.of_first(page)
         if reference:

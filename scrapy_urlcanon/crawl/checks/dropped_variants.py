@@ -81,8 +81,8 @@ class DroppedVariants:
         newest = islice(filter(is_meant, reversed(drops)), _FOUND // 2)
         return [*oldest[: _FOUND // 2], *newest]
 
-    def forget(self, request: Request) -> None:
-        """Do not remember *request* any more."""
+    def forget(self, request: Request) -> Request | None:
+        """Do not remember *request* any more; return what was, if anything asks for the same."""
         key = _key(request)
         drop = self._remembered.pop(key, None)
         if drop:
@@ -91,6 +91,7 @@ class DroppedVariants:
             del of_domain[key]
             if not of_domain:
                 del self._by_domain[drop.domain]
+        return drop.request if drop else None
 
     def take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """Remove and return those on *domain* that *is_meant* is true of."""
