@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.explanation import Step
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS
-from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, encode_query_text
+from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, encode_query, encode_query_text
 from scrapy_urlcanon.canonicalizer.rules import NORMALIZATIONS, TEXT_NORMALIZATIONS
 from scrapy_urlcanon.canonicalizer.url import is_utf8, split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from scrapy_urlcanon.canonicalizer.url import Url
 
 
@@ -47,25 +49,32 @@ def normalize(url: Url, steps: list[Step]) -> Url:
 
 
 def as_fetched(canonical: str, linked: str) -> str:
-    """Return the canonical URL without each ``=`` that the linked URL does not have.
+    """Return the canonical URL with each parameter of the linked URL spelled as it is there.
 
     A program that reads its query as a path, such as ``?/topic/12`` or ``?12-title``, does not
-    find ``?%2Ftopic%2F12=``.
+    find ``?%2Ftopic%2F12=``. One that reads it by itself does not find ``?url=topic%2F12`` either.
 
     >>> as_fetched("http://a.example/?%2Ftopic%2F12=&b=", "http://a.example/?/topic/12&b=&sid=1")
     'http://a.example/?/topic/12&b='
+    >>> as_fetched("http://a.example/?url=topic%2F12", "http://a.example/?sid=1&url=topic/12")
+    'http://a.example/?url=topic/12'
     """
     url = split(canonical)
-    if not any(piece.endswith("=") for piece in url.query or ()):
+    if not url.query:
         return canonical
-    pieces = [piece.partition("=") for piece in split(linked).query or ()]
-    with_value = {encode_query_text(name) for name, equals, _ in pieces if equals}
-    as_linked = {encode_query_text(name): name for name, equals, _ in pieces if not equals}
+    pieces = split(linked).query or ()
+    as_linked = {encode_query(piece): piece for piece in pieces}
+    with_value = {encode_query_text(piece.partition("=")[0]) for piece in pieces if "=" in piece}
     query = [
-        piece
-        if piece[-1:] != "=" or (name := piece[:-1]) in with_value
-        # What a template has made is spelled as it spells paths.
-        else as_linked.get(name) or as_path(name)
-        for piece in url.query or ()
+        as_linked.get(piece) or (piece if _has_value(piece, with_value) else as_path(piece[:-1]))
+        for piece in url.query
     ]
     return str(url._replace(query=tuple(query)))
+
+
+def _has_value(piece: str, names: Container[str]) -> bool:
+    """Tell whether a parameter has a value, or is one of *names*, those linked with a ``=``.
+
+    What a template has made of a path has neither: it is spelled as it spells paths.
+    """
+    return piece[-1:] != "=" or piece[:-1] in names

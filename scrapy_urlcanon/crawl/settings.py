@@ -143,8 +143,8 @@ class CrawlSettings:
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
     are](learning.md#where-skipped-pages-are), so that they are fetched there."""
     rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
-    """`True` or a list of hosts: fetch the canonical URL instead of the linked one; a
-    parameter without `=` stays so."""
+    """`True` or a list of hosts: fetch the canonical URL instead of the linked one; each
+    parameter is spelled as it is in the link."""
     fallback_request_fingerprinter_class: Any = _setting(read.fingerprinter, default=None)
     """The fingerprinter that gets each request with its canonical URL; by default Scrapy's."""
     rescue: bool = _setting(read.flag, default=True)

@@ -83,6 +83,17 @@ async def test_path_in_a_query_is_fetched_as_it_was_linked(crawl):
     assert result.hits == ["/", "/t.php?12-/", "/i.php?/topic/7/", "/a?b=&print", "/a?C+D/%C3%A9"]
 
 
+@deferred_f_from_coro_f
+async def test_parameter_that_stays_is_fetched_as_it_was_linked(crawl):
+    """Serendipity reads its query by itself, and finds ``url=archives/7``, not ``archives%2F7``."""
+    linked = ["/?url=archives/7&sid=1", "/?url=archives/8", "/?q=b%20c,d&a=(e)&sid=2"]
+    settings = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    result = await crawl(
+        lambda request: links(*linked) if request.url == f"{SITE}/" else page("a"), settings
+    )
+    assert result.hits == ["/", "/?url=archives/7", "/?url=archives/8", "/?a=(e)&q=b%20c,d"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [page("", status=404), page("", status=500), Response(fault=Fault.RESET), redirect("/gone")],

@@ -28,3 +28,11 @@ def test_queries_without_an_equals_sign_are_fetched_without():
         "skip": [(f"{MANUAL}(ed)All", f"{MANUAL}(ed)")],
         "drop_params": [(f"{MANUAL}(bc)&lang=&old=", f"{MANUAL}(bc)&old=")],
     }
+
+
+def test_parameters_are_fetched_as_the_crawl_spells_them():
+    """Serendipity finds ``url=archives/7``, and shows its front page for ``archives%2F7``."""
+    rules = Canonicalizer({"a.example": {"drop_params": ["view"]}})
+    seen = "http://a.example/i?view=linear&url=archives/7&q=a%20b"
+    (check,) = checks_of(rules.configuration, [seen], most=5)
+    assert check.pairs == [(seen, "http://a.example/i?url=archives/7&q=a%20b")]
