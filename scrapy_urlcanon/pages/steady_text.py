@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_CLOCK = re.compile(rb"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
+_CLOCK = re.compile(rb"(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?!\d)")
+_MERIDIEM = re.compile(rb" ?([ap])\.?m\b", re.IGNORECASE)
+# The time zones there are (IANA time zone database), and a minute: how far they are from UTC.
+_ZONES = range(-12 * 60 - 1, 14 * 60 + 2)
 # A date stands so near to its time of day, before or after it.
 _BESIDE = 32
 _ISOLATED = re.compile(rb"(?<!\d)\d{1,4}(?!\d)")
+_NUMBER = re.compile(rb"\d+")
 _YEAR = re.compile(rb"(?:19|20)\d\d")
 # How long ago something was, to the hour or less: it says when the page was made. An age in days is
 # the same throughout most crawls.
@@ -36,14 +41,25 @@ _LONG = b"0" * 32
 _HEX = bytes.maketrans(b"123456789abcdefABCDEF", b"0" * 21)
 
 
+class _Day(NamedTuple):
+    """A day that it may be somewhere."""
+
+    year: int
+    number: int
+    """Of the month."""
+    minutes: int
+    """From the midnight before a visit in UTC to that at which it begins there."""
+
+
 def steady(text: bytes, date: str) -> bytes:
     """Return *text*, some lines, without what is another one at each visit.
 
     That is a token of 32 hexadecimal digits or more, an age in hours, minutes or seconds, in
     English, and a time of day within a minute of *date*, in whichever time zone; those differ by
     half hours. Any other time may be what tells two pages apart, such as two departures. So is one
-    beside another date: of thirty posts three would be as many minutes past an hour by chance, and
-    other ones at the next visit.
+    beside a date on which it is that time in no zone, and one of a list, of which most lines say
+    another time: of thirty posts three would be as many minutes past an hour by chance, and other
+    ones at the next visit.
 
     :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
         none.
@@ -54,15 +70,7 @@ def steady(text: bytes, date: str) -> bytes:
     if b" ago" in text:
         text = _without_ages(text)
     now = _time_of(date) if date and b"0:00" in zeros else None
-    if now is None:
-        return text
-    minute, days = now
-
-    def clock(found: re.Match[bytes]) -> bytes:
-        is_now = (int(found[1]) - minute + 1) % 30 <= 2  # noqa: PLR2004
-        return b"0:00" if is_now and _may_be_of(days, found) else found[0]
-
-    return _CLOCK.sub(clock, text)
+    return _without_now(text, *now) if now else text
 
 
 def without_marks(text: bytes) -> bytes:
@@ -111,22 +119,69 @@ def _without_ages(text: bytes) -> bytes:
     return b"".join([*pieces, text[done:]])
 
 
-def _may_be_of(days: Collection[tuple[int, int]], found: re.Match[bytes]) -> bool:
-    """Tell whether a time of day may be that of one of some days, by the date beside it."""
-    text, start, end = found.string, found.start(), found.end()
+def _without_now(text: bytes, now: int, days: Collection[_Day]) -> bytes:
+    """Return *text* with ``0:00`` for each time that is that of the visit."""
+    times = list(_CLOCK.finditer(text))
+    visits = [
+        time
+        for time in times
+        if (int(time[2]) - now + 1) % 30 <= 2  # noqa: PLR2004
+        and _may_be_of(now, days, time)
+    ]
+    if not visits:
+        return text
+    lines = Counter(map(_form, times))
+    lines_of_visits = Counter(map(_form, visits))
+    pieces: list[bytes] = []
+    done = 0
+    for time in visits:
+        form = _form(time)
+        if 2 * lines_of_visits[form] >= lines[form]:
+            pieces += text[done : time.start()], b"0:00"
+            done = time.end()
+    return b"".join([*pieces, text[done:]])
+
+
+def _form(time: re.Match[bytes]) -> bytes:
+    """Return the line in which a time stands, whatever its numbers are."""
+    text, end = time.string, time.string.find(b"\n", time.end())
+    line = text[text.rfind(b"\n", 0, time.start()) + 1 : end if end >= 0 else len(text)]
+    return _NUMBER.sub(b"0", line)
+
+
+def _may_be_of(now: int, days: Collection[_Day], time: re.Match[bytes]) -> bool:
+    """Tell whether a time of day may be that of the visit, by the date beside it."""
+    text, start, end = time.string, time.start(), time.end()
     before = text[max(0, start - _BESIDE) : start].rpartition(b"\n")[2]
-    numbers = _ISOLATED.findall(before + text[end : end + _BESIDE].partition(b"\n")[0])
+    after = text[end : end + _BESIDE].partition(b"\n")[0]
+    numbers = _ISOLATED.findall(before + after)
     years = [int(number) for number in numbers if _YEAR.fullmatch(number)]
+    if not years:
+        return True
     there = {int(number) for number in numbers}
-    return not years or any(year in years and day in there for year, day in days)
+    from_utc = _minutes(time, after) - now
+    return any(
+        day.year in years and day.number in there and day.minutes + from_utc in _ZONES
+        for day in days
+    )
+
+
+def _minutes(time: re.Match[bytes], after: bytes) -> int:
+    """Return the minutes from midnight to a time, before what stands *after* it."""
+    hour = int(time[1])
+    if half := _MERIDIEM.match(after):
+        hour = hour % 12 + 12 * (half[1] in b"pP")
+    return 60 * hour + int(time[2])
 
 
 @lru_cache(maxsize=8)
-def _time_of(date: str) -> tuple[int, frozenset[tuple[int, int]]] | None:
-    """Return the minute of a date, and what day it may be then on the earth: year and day."""
+def _time_of(date: str) -> tuple[int, tuple[_Day, ...]] | None:
+    """Return the minutes from midnight to a date, and what day it may be then on the earth."""
     try:
         now = parsedate_to_datetime(date)
-        days = [now + timedelta(days=offset) for offset in (-1, 0, 1)]
+        days = [(now + timedelta(days), 24 * 60 * days) for days in (-1, 0, 1)]
     except (ValueError, OverflowError):
         return None
-    return now.minute, frozenset([(day.year, day.day) for day in days])
+    return 60 * now.hour + now.minute, tuple(
+        _Day(day.year, day.day, minutes) for day, minutes in days
+    )

@@ -201,13 +201,50 @@ def test_time_of_another_day_is_content(when):
 
 
 @pytest.mark.parametrize(
-    "when", ["2026-11-22T{}:09Z", "It is {} on 22 November 2026", "Nov 21 2026, {} PST"]
+    ("when", "hour"),
+    [
+        ("2026-11-22T{}:09Z", "05"),
+        ("It is {} on 22 November 2026", "19"),
+        ("Nov 21 2026, {} PST", "21"),
+        ("Nov 21 2026, {} p.m.", "9"),
+        ("Nov 22 2026, {}AM", "12"),
+    ],
 )
-def test_time_of_the_visit_beside_its_day_is_no_content(when):
+def test_time_of_the_visit_beside_its_day_is_no_content(when, hour):
     """The day may be the one before, or the one after, in another time zone."""
     lines = {
-        signature("<p>" + when.format(clock), f"Sun, 22 Nov 2026 05:{clock[3:]}:09 GMT").lines
-        for clock in ("05:41", "05:57", "21:11")
+        signature(
+            "<p>" + when.format(f"{hour}:{minute}"), f"Sun, 22 Nov 2026 05:{minute}:09 GMT"
+        ).lines
+        for minute in (41, 57, 11)
+    }
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize(
+    "when", ["21 Nov 2026 at 05:41", "Nov 21 2026, 3:11 PM", "2026-11-22 20:41", "23 Nov 2026 1:41"]
+)
+def test_time_that_it_is_nowhere_beside_its_day_is_content(when):
+    """No time zone is so far from UTC that it is that time there."""
+    dates = ["", *(f"Sun, 22 Nov 2026 05:{minute}:09 GMT" for minute in (41, 55))]
+    assert len({signature(f"<p>{when} by Ann", date).lines for date in dates}) == 1
+
+
+@pytest.mark.parametrize("line", ["22 November 2026 at {}", "{}", "Today, {}"])
+def test_times_of_a_list_are_content(line):
+    """One of its posts was made as many minutes past an hour as it is now, and stays."""
+    posts = [line.format(clock) for clock in ("01:03", "3:10", "04:47", "04:54")]
+    page = "".join(f"<p>{post}<p>A title" for post in posts)
+    dates = [f"Sun, 22 Nov 2026 05:{minute}:09 GMT" for minute in (10, 18, 25, 54, 59)]
+    assert len({signature(page, date).lines for date in (*dates, "")}) == 1
+
+
+def test_time_of_the_visit_beside_a_list_is_no_content():
+    """Nor is one that a page has at its head and at its foot."""
+    posts = "".join(f"<p>22 November 2026 at 0{hour}:20" for hour in range(5))
+    lines = {
+        signature(f"<p>{now}{posts}<p>Made at {now}<p>{now}", f"{date} {now}:09 GMT").lines
+        for date, now in (("Sun, 22 Nov 2026", "05:41"), ("Sun, 22 Nov 2026", "06:59"))
     }
     assert len(lines) == 1
 
