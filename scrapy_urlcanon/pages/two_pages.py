@@ -154,11 +154,13 @@ class TwoPages:
         if self._noise.rotates({shape for shape, _ in own}):
             return frozenset()
         variant_url, kept_url = self._urls
-        mine: tuple[str, ...] = (variant_url,)
-        theirs: tuple[str, ...] = (kept_url,)
+        # Either may name the other, as a feed does that spells its own address in one way.
+        mine = theirs = tuple(sorted(self._urls, key=len, reverse=True))
         if len(known) >= _ECHOING_LINES:
-            mine, theirs = echoes(variant_url, kept_url), echoes(kept_url, variant_url)
+            mine += echoes(variant_url, kept_url)
+            theirs += echoes(kept_url, variant_url)
         plain = {without(theirs, text) for shown in self.kept for text in shown.texts.values()}
+        plain.add("")
         return frozenset(line for line in own if without(mine, first[line]) not in plain)
 
     def shows(self, line: LineKey) -> bool:
