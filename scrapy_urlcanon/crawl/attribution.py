@@ -96,6 +96,9 @@ class DroppedDuplicates:
         It is not counted: the duplicate filter may take what is scheduled for a new one.
         """
         fingerprint = self._fingerprints.fingerprint(request)
+        if not self._first_urls.is_scheduled(fingerprint):
+            # Of a start request the filter takes no note, and that one was asked for first here.
+            self._first_urls.know(fingerprint, url)
         entries = self._fired(request) | self._entries_that_fired(url)
         return Drop(request, url, fingerprint, entries, domain_of(request.url))
 

@@ -251,6 +251,16 @@ async def test_canonical_url_is_audited_against_what_was_linked(crawl, url, name
     assert "audit/suspended/drop_params/sid" not in result.figures
 
 
+@deferred_f_from_coro_f
+async def test_start_url_is_audited_against_what_was_fetched_for_it(crawl):
+    """The filter takes no note of a start request, nor of which URL was fetched for it."""
+    settings = {**SETTINGS, **AUDITED, "URLCANON_RULES": {"*": {"drop_params": ["id"]}}}
+    settings["URLCANON_AUDIT"] = 1
+    start = [Request(f"{SITE}/{path}?id=1", dont_filter=True) for path in "ab"]
+    result = await crawl(lambda request: product(request.target), settings, start=start)
+    assert result.pages == ["/a", "/a?id=1", "/b", "/b?id=1"]
+
+
 @pytest.mark.parametrize("url", ["http://[::1/a", "http://[zz]/a"])
 @deferred_f_from_coro_f
 async def test_url_that_nobody_can_read(crawl, url):
