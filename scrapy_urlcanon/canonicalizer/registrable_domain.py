@@ -79,6 +79,7 @@ def domain_or_host(host: str) -> str:
     return registrable_domain(host) or host
 
 
+@lru_cache(4096)
 def domain_of(url: str) -> str:
     """Return the registrable domain of *url*, its host if it has none, or ``none``.
 
@@ -87,7 +88,8 @@ def domain_of(url: str) -> str:
     >>> domain_of("http://www.example.co.uk:80/x"), domain_of("http://0x7f.1"), domain_of("data:,")
     ('example.co.uk', '127.0.0.1', 'none')
     """
-    return _domain_of_authority(_authority_of(url))
+    found = _AUTHORITY.search(url)
+    return _domain_of_authority(found[1] if found else "")
 
 
 def host_of(url: str) -> str:
@@ -98,12 +100,8 @@ def host_of(url: str) -> str:
     >>> host_of("http://user@WWW.Example.com.:80/x"), host_of("http://[::1/"), host_of("data:,")
     ('www.example.com', '', '')
     """
-    return _host_of_authority(_authority_of(url))
-
-
-def _authority_of(url: str) -> str:
     found = _AUTHORITY.search(url)
-    return found[1] if found else ""
+    return _host_of_authority(found[1] if found else "")
 
 
 @lru_cache(4096)
