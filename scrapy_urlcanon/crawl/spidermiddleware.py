@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy import Request
@@ -22,7 +23,7 @@ from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.order.worth import Output
     from scrapy_urlcanon.crawl.record.links import LinksOfPage
 
-    _Told: TypeAlias = SpiderOutput | Output | LinksOfPage
-    """What is told of the output of a callback."""
+    _Told: TypeAlias = SpiderOutput | LinksOfPage
+    """What is told of all that a callback yields."""
 
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
@@ -115,12 +116,13 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> Iterable[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        outputs, is_dropped = self._begin(response), self._repeated.of_response()
+        outputs = self._begin(response)
+        passed_on = self._passed_on(response, *outputs)
         for each in result:
-            processed = self._processed(each, response, outputs)
-            if processed is not None and not is_dropped(processed):
+            processed = passed_on(each)
+            if processed is not None:
                 yield processed
-        for output in outputs:
+        for output in chain(*outputs):
             output.end()
 
     async def process_spider_output_async(
@@ -128,43 +130,63 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> AsyncIterator[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        outputs, is_dropped = self._begin(response), self._repeated.of_response()
+        outputs = self._begin(response)
+        passed_on = self._passed_on(response, *outputs)
         async for each in result:
-            processed = self._processed(each, response, outputs)
-            if processed is not None and not is_dropped(processed):
+            processed = passed_on(each)
+            if processed is not None:
                 yield processed
-        for output in outputs:
+        for output in chain(*outputs):
             output.end()
 
-    def _begin(self, response: Response | None) -> list[_Told]:
-        """Note that the spider has *response*; return who is to be told of its output."""
+    def _begin(self, response: Response | None) -> tuple[list[_Told], list[Output]]:
+        """Note that the spider has *response*; return who is to be told of its output.
+
+        The first of all of it, the others of what is left of it.
+        """
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
         if response is None or response.request is None:
-            return []
-        found: list[_Told | None] = []
-        if self._order:
-            found.append(self._order.output_of(response))
+            return [], []
+        of_all: list[_Told | None] = []
         if self._job:
             fetched = self._requests is not None and self._requests.is_delivered(response.request)
-            found.append(self._job.output_of(response, response.request, fetched=fetched))
+            of_all.append(self._job.output_of(response, response.request, fetched=fetched))
         if self._recorded_links:
-            found.append(self._recorded_links.output_of(response))
-        return [output for output in found if output]
+            of_all.append(self._recorded_links.output_of(response))
+        # What was seen never waits, so that nothing is to be expected of it.
+        of_left = [self._order.output_of(response)] if self._order else []
+        return [one for one in of_all if one], [one for one in of_left if one]
 
-    def _processed(self, each: Any, response: Response | None, outputs: list[_Told]) -> Any:
-        """Return what is to be made of *each*, and tell *outputs* of it.
+    def _passed_on(
+        self, response: Response | None, of_all: Sequence[_Told], of_left: Sequence[Output]
+    ) -> Callable[[Any], Any]:
+        """Return what makes of each that a callback yields what goes on, None of what does not.
 
         As the base class does, whose generators would be two more that each request passes.
+
+        :param of_all: are told of all that is made of the output.
+        :param of_left: are told of it where it is not dropped.
         """
-        if isinstance(each, Request):
-            processed = self.get_processed_request(each, response)
-        else:
-            processed = self.get_processed_item(each, response)
-        if processed is not None:
-            for output in outputs:
+        is_dropped = self._repeated.of_response()
+
+        def passed_on(each: Any) -> Any:
+            is_request = isinstance(each, Request)
+            if is_request:
+                processed = self.get_processed_request(each, response)
+            else:
+                processed = self.get_processed_item(each, response)
+            if processed is None:
+                return None
+            for output in of_all:
                 output.add(processed)
-        return processed
+            if is_request and is_dropped(processed):
+                return None
+            for ordered in of_left:
+                ordered.add(processed)
+            return processed
+
+        return passed_on
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, with its canonical URL where that is to be fetched."""
@@ -177,7 +199,11 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             if self._records_start and request.dont_filter:
                 self._record(request)
             return request
-        if self._requests and _may_ask_again(request, response):
+        made = response.request
+        if self._requests and (
+            # No link to its page brings more of it.
+            request.dont_filter or request.method != "GET" or not made or made.method != "GET"
+        ):
             self._requests.asked_again(request, response)
         if self._declared_canonicals:
             self._declared_canonicals.scheduled(request, response)
@@ -222,9 +248,3 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if isinstance(self._rewrite, bool):
             return self._rewrite
         return not self._rewrite.isdisjoint(with_parents(host_of(url)))
-
-
-def _may_ask_again(request: Request, response: Response) -> bool:
-    """Tell whether *request* may bring more of the page of *response*: no link to it does."""
-    methods = request.method, response.request and response.request.method
-    return request.dont_filter or methods != ("GET", "GET")

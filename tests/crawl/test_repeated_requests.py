@@ -16,6 +16,7 @@ from sites import SITE, FollowSpider
 from scrapy_urlcanon import UrlCanonSpiderMiddleware
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.order.worth import Output
 
 MENU = "".join(f"<a href=/{n}>{n}</a>" for n in range(20))
 SEEN = 20 * 20
@@ -62,6 +63,16 @@ async def test_what_was_seen_is_attributed(crawl, enqueued):
     result = await crawl(lambda request: page(MENU if request.path == "/" else variants), settings)
     assert len(enqueued) == 21
     assert result.figures["dropped/entry/drop_params:sid"] == result.figures["dropped"] == SEEN
+
+
+@deferred_f_from_coro_f
+async def test_nothing_is_expected_of_what_was_seen(crawl, monkeypatch):
+    """It never waits, and nine of ten links lead to such: to note each takes long."""
+    told = []
+    monkeypatch.setattr(Output, "add", lambda _, each: told.append(each))
+    result = await crawl(menu, {**SETTINGS, "URLCANON_ORDER": "novelty"})
+    assert result.figures["dropped"] == SEEN
+    assert sum(isinstance(each, Request) for each in told) == 20
 
 
 class Listening(FollowSpider):

@@ -121,10 +121,8 @@ class Claims:
         self._disputed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         # Which page each content belongs to; none where that is not clear.
         self._owners: BoundedMapping[bytes, bytes] = BoundedMapping(limit)
-
-    def __len__(self) -> int:
-        """Return about how many pages anything was declared of."""
-        return len(self._claims)
+        self.are_any = False
+        """Whether there were any: each link is asked about, and of most sites there are none."""
 
     def about(self, page: bytes) -> tuple[Claim, ...]:
         """Return what was declared of *page*."""
@@ -133,6 +131,7 @@ class Claims:
     def add(self, page: bytes, claim: Claim) -> None:
         """Remember that *claim* is about *page*."""
         claims = self.about(page)
+        self.are_any = True
         if len(claims) < _CLAIMS_ON_A_PAGE:
             self._claims[page] = (*claims, claim)
 

@@ -111,7 +111,7 @@ class DeclaredCanonicalPages:
         if not is_of_our_rules or not self._has_dupefilter:
             return
         is_label_due = self._labels.takes(request.url)
-        if not is_label_due and not self._claims:
+        if not is_label_due and not self._claims.are_any:
             return
         page = self._fingerprints.fingerprint(request)
         if is_label_due:

@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.record.links import LinkCounts
 from scrapy_urlcanon.pages.canonical_link import absolute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from lxml import etree  # type: ignore[import-untyped]
     from scrapy import Request
@@ -54,14 +54,11 @@ class LinkLabels:
         self._owners: BoundedMapping[str, bytes] = BoundedMapping(limit)
         self._same: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
         self._frames: BoundedMapping[Way, frozenset[tuple[str, str]]] = BoundedMapping(limit)
-        self._counts = LinkCounts(limit, _LABELS_OF_A_PAGE)
+        self.takes: Callable[[str], bool] = LinkCounts(limit, _LABELS_OF_A_PAGE).takes
+        """Counts a link to a URL; tells whether what it is called is to be noted."""
         # Of one response.
         self._links: WeakKeyDictionary[Response, dict[str, list[etree._Element]]]
         self._links = WeakKeyDictionary()
-
-    def takes(self, url: str) -> bool:
-        """Count a link to *url*; tell whether what it is called is to be noted."""
-        return self._counts.takes(url)
 
     def note(self, request: Request, page: bytes, response: Response) -> None:
         """Note what *response* calls *page*, which it links with the URL of *request*."""

@@ -83,7 +83,7 @@ class RepeatedRequests:
         """Tell whether any may be in a crawl with *settings*."""
         return _asks_filter_alone(load_object(settings["SCHEDULER"]))
 
-    def of_response(self) -> Callable[[object], bool]:
+    def of_response(self) -> Callable[[Request], bool]:
         """Return what drops a repeated request that is yielded for one response, and tells so."""
         dupefilter = dupefilter_of(self._crawler)
         seen = seen_fingerprints(dupefilter)
@@ -97,14 +97,12 @@ class RepeatedRequests:
         left = ITEMS_AT_ONCE
         on_its_way: set[bytes] = set()
 
-        def drop(each: Any) -> bool:
+        def drop(request: Request) -> bool:
             nonlocal left
-            if not left or not isinstance(each, Request):
-                return False
-            if each.dont_filter or not FILTER_KEYS.isdisjoint(each.meta):
+            if not left or request.dont_filter or not FILTER_KEYS.isdisjoint(request.meta):
                 return False
             try:
-                fingerprint = fingerprinter.fingerprint(each)
+                fingerprint = fingerprinter.fingerprint(request)
             except Exception:  # noqa: BLE001 - it is raised again, and logged, by the scheduler
                 return False
             if fingerprint not in seen or fingerprint in on_its_way:
@@ -113,9 +111,11 @@ class RepeatedRequests:
             left -= 1
             # As of the signal, all hear of it, whichever of them refuses it.
             spider = self._crawler.spider
-            refusals = [_tell(receiver, each, "scheduled", spider) for receiver in to_tell]
-            if not any(refusals):
-                dupefilter.log(each, spider)
+            is_refused = False
+            for receiver in to_tell:
+                is_refused |= _tell(receiver, request, "scheduled", spider)
+            if not is_refused:
+                dupefilter.log(request, spider)
             return True
 
         return drop
@@ -161,8 +161,8 @@ def _tell(
     return False
 
 
-def _drops_none(each: object) -> bool:
-    del each
+def _drops_none(request: Request) -> bool:
+    del request
     return False
 
 
