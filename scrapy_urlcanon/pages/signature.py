@@ -42,7 +42,6 @@ RAW = "raw:"
 none, or it is data for a program."""
 
 _OTHER_DIGITS = re.compile(r"[^\D0-9]")
-_SIZE_OF_A_WORD = 6
 _BEGIN_OTHER_DIGITS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"
 """What such a digit begins with in UTF-8; few texts in Latin, Greek or Cyrillic have any of it."""
 _WORDS_OF_A_FEATURE = 4
@@ -254,22 +253,20 @@ def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:
     Of two of these with other numbers none is the other's frame.
     """
     exact: list[int] = []
-    shapes: list[int] = []
+    masked: list[int] = []
     words: list[int] = []
     if text:
-        lines, masked = lines_and_shapes(text)
-        if not text.isascii():
-            others = _without_other_digits(text)
-            masked = masked if others is text else lines_and_shapes(others)[1]
+        lines, words, shapes = lines_and_shapes(text)
         exact += map(hash64, lines)
-        # Few lines have numbers.
-        shapes += [
-            number if line is shape else hash64(shape)
-            for number, line, shape in zip(exact, lines, masked, strict=True)
-        ]
-        words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
+        masked += exact
+        others = text if text.isascii() else _without_other_digits(text)
+        if others is not text:
+            without, _, shapes = lines_and_shapes(others)
+            shapes = {**dict(enumerate(without)), **shapes}
+        for number, shape in shapes.items():
+            masked[number] = hash64(shape)
     of_media = [*map(hash_of_medium, media)]
-    return Lines(shapes + of_media, exact + of_media, words + [1] * len(of_media))
+    return Lines(masked + of_media, exact + of_media, words + [1] * len(of_media))
 
 
 def kept_lines(lines: Lines) -> Lines:

@@ -9,11 +9,11 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport qsort
-from libc.string cimport memcmp, memset
+from libc.string cimport memchr, memcmp, memset
 
 from scrapy_urlcanon.pages.inner_loops import in_python
 
-cdef Py_ssize_t LONG_PASSAGE = in_python.LONG_PASSAGE
+cdef Py_ssize_t LONG_PASSAGE = in_python.LONG_PASSAGE, SIZE_OF_A_WORD = in_python.SIZE_OF_A_WORD
 cdef int OTHER_FORM = in_python.OTHER_FORM, PATH = in_python.PATH, WHOLE = in_python.WHOLE
 cdef bint[256] BEGINS_SPACE
 cdef Py_ssize_t SPACES = len(in_python.OTHER_SPACES)
@@ -70,37 +70,56 @@ def fold_spaces(bytes text not None):
     return made[: out - start]
 
 
-def lines_and_shapes(bytes text not None):
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at, start = 0
-    cdef const char* source = PyBytes_AS_STRING(text)
-    cdef bytes line
-    cdef list lines = [], shapes = []
+cdef inline bint _is_number(char byte) noexcept:
+    return b"0" <= byte <= b"9"
+
+
+cdef Py_ssize_t _shape(const char* line, Py_ssize_t size, char* out) noexcept:
+    """Put *line* with every number made ``0`` into *out*; return its size, 0 where it is as it was."""
+    cdef Py_ssize_t at, made = 0
     cdef bint is_other = False
+    for at in range(size):
+        # Most lines have none: what looks at every byte of them looks at many at a time.
+        is_other |= _is_number(line[at])
+    if not is_other:
+        return 0
+    is_other = False
+    for at in range(size):
+        if not _is_number(line[at]):
+            out[made] = line[at]
+        elif at and _is_number(line[at - 1]):
+            is_other = True
+            continue
+        else:
+            is_other |= line[at] != b"0"
+            out[made] = b"0"
+        made += 1
+    return made if is_other else 0
+
+
+def lines_and_shapes(bytes text not None):
+    cdef Py_ssize_t left = PyBytes_GET_SIZE(text), size, made
+    cdef const char* line = PyBytes_AS_STRING(text)
+    cdef const char* end
+    cdef list lines = [], words = []
+    cdef dict shapes = {}
     # As long as the longest line, which may be all.
-    cdef char* shape = <char*>PyMem_Malloc(max(1, size))
-    cdef char* out = shape
+    cdef char* shape = <char*>PyMem_Malloc(max(1, left))
     if shape == NULL:
         raise MemoryError
     try:
-        for at in range(size + 1):
-            if at < size and source[at] != b"\n":
-                if not b"0" <= source[at] <= b"9":
-                    out[0] = source[at]
-                    out += 1
-                elif at > start and b"0" <= source[at - 1] <= b"9":
-                    is_other = True
-                else:
-                    is_other |= source[at] != b"0"
-                    out[0] = b"0"
-                    out += 1
-                continue
-            line = source[start:at]
-            lines.append(line)
-            shapes.append(PyBytes_FromStringAndSize(shape, out - shape) if is_other else line)
-            start = at + 1
-            out = shape
-            is_other = False
-        return lines, shapes
+        while True:
+            end = <const char*>memchr(line, b"\n", left)
+            size = left if end == NULL else end - line
+            made = _shape(line, size, shape)
+            if made:
+                shapes[len(lines)] = PyBytes_FromStringAndSize(shape, made)
+            lines.append(PyBytes_FromStringAndSize(line, size))
+            words.append(size // SIZE_OF_A_WORD + 1)
+            if end == NULL:
+                return lines, words, shapes
+            line += size + 1
+            left -= size + 1
     finally:
         PyMem_Free(shape)
 

@@ -36,6 +36,7 @@ _PACK = struct.Struct("<Q").pack
 _HAS_NUMBER = 128
 _WORDS = bytes(byte % _HAS_NUMBER for byte in range(256))
 LONG_PASSAGE = 64
+SIZE_OF_A_WORD = 6
 ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
 _PLAIN_REFERENCE = re.compile(rf"({ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
 OTHER_FORM, PATH, WHOLE = range(3)
@@ -65,21 +66,21 @@ def fold_spaces(text: bytes) -> bytes:
     return text
 
 
-def lines_and_shapes(text: bytes) -> tuple[list[bytes], list[bytes]]:
-    r"""Return the lines of *text*, and each of them with every number made ``0``.
+def lines_and_shapes(text: bytes) -> tuple[list[bytes], list[int], dict[int, bytes]]:
+    r"""Return the lines of *text*, about how many words each has, and those that have numbers.
 
-    What has no number in it, or no other one than 0, is the very same object.
+    These by their places, with every number made ``0``; few lines have any other one.
 
-    >>> lines_and_shapes(b"page 12 of 400\nnone")
-    ([b'page 12 of 400', b'none'], [b'page 0 of 0', b'none'])
+    >>> lines_and_shapes(b"none\npage 12 of 400")
+    ([b'none', b'page 12 of 400'], [1, 3], {1: b'page 0 of 0'})
     """
     lines = text.split(b"\n")
+    words = [size // SIZE_OF_A_WORD + 1 for size in map(len, lines)]
     masked = _NUMBER.sub(b"0", text.translate(_ZEROS))
     if masked == text:
-        return lines, lines
-    shapes = masked.split(b"\n")
-    pairs = zip(lines, shapes, strict=True)
-    return lines, [line if line == shape else shape for line, shape in pairs]
+        return lines, words, {}
+    pairs = enumerate(zip(lines, masked.split(b"\n"), strict=True))
+    return lines, words, {number: shape for number, (line, shape) in pairs if line != shape}
 
 
 def form_of_reference(reference: str) -> int:
