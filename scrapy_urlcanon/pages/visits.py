@@ -36,7 +36,7 @@ def compare_visits(first: Lines, again: Lines) -> Visits | None:
     >>> compare_visits(first, lines_of(b"please log in")) is None
     True
     """
-    one, other = ({exact: masked for masked, exact, _ in lines} for lines in (first, again))
+    one, other = (dict(zip(*lines.columns[1::-1], strict=True)) for lines in (first, again))
     common = one.keys() & other.keys()
     if len(common) < _LEAST_IN_COMMON * max(len(one), len(other)):
         return None
