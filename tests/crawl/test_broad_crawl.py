@@ -122,6 +122,14 @@ def test_the_last_verdicts_count():
     assert (record.same, len(record.others), record.judged) == (200, 0, 200)
 
 
+def test_where_no_entry_waits_nobody_asks_what_is_affordable(monkeypatch):
+    """Each page of a crawl comes by there, and in most crawls none waits."""
+    asked = []
+    monkeypatch.setattr(FetchBudget, "has_room", lambda *of: asked.append(of))
+    assert [*AuditSample(Canonicalizer(), 0.01, 0.1).take_waiting()] == []
+    assert asked == []
+
+
 def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
     """There is room for one with each few pages; all entries share the question whether."""
     asked, looked = [], []

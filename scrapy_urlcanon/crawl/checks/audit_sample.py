@@ -188,7 +188,8 @@ class AuditSample:
 
         Each waits no more; what is affordable is looked at again after each.
         """
-        if not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
+        # Each page asks, and of most crawls no rule waits: to ask what is affordable takes longer.
+        if not self._waiting or not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
             return
         self._waiting.go_on(self.budget.pages)
         # Once for all of them: in a broad crawl these are thousands.

@@ -27,6 +27,10 @@ class WaitingEntries:
         """Tell whether *record* waits, be it for more pages."""
         return record in self._put_off or any(record in some for some in self._by_need.values())
 
+    def __bool__(self) -> bool:
+        """Tell whether anything waits."""
+        return bool(self._put_off) or any(self._by_need.values())
+
     def add(self, record: EntryRecord) -> None:
         """Have *record* wait if it is to be audited, and does not wait for more pages."""
         need = record.need
