@@ -184,6 +184,40 @@ def test_no_part_is_told_of_repeats(tmp_path) -> None:
     assert cost_of_exact_drops(**parts).calls <= 1.3 * alone.calls
 
 
+def test_page_of_what_was_asked_for_of_late_is_known() -> None:
+    """No rule is looked at again for the URL that brought a page, or one that the page declares."""
+    prints = crawler("safe").request_fingerprinter
+    requests = [Request(url) for url in URLS]
+    pages = [prints.page(request, request.url) for request in requests]
+    prints.forget()
+    with counting() as at_first:
+        assert pages == [prints.page(request, request.url) for request in requests]
+    for request in requests:
+        prints.fingerprint(request)
+    with counting() as again:
+        assert pages == [prints.page(request, request.url) for request in requests]
+    assert again.calls < at_first.calls / 4
+
+
+def test_page_under_rules_of_its_own_is_not_that_which_was_asked_for() -> None:
+    """Nor is that of a request that sends something."""
+    prints = crawler("safe").request_fingerprinter
+    url = "http://shop.example/list?sid=1"
+    others = [
+        *(
+            Request(url, meta=meta)
+            for meta in ({"urlcanon": False}, {"urlcanon_key": "list"}, {"verbatim_url": True})
+        ),
+        Request(url, method="POST"),
+        Request(url, body=b"a"),
+    ]
+    pages = [prints.page(other, url) for other in others]
+    known = prints.fingerprint(Request(url))
+    assert prints.page(Request(url), url) == known
+    assert [prints.page(other, url) for other in others] == pages
+    assert known not in pages
+
+
 def learned_rules(count: int) -> dict[str, object]:
     """Return so many rules of each kind that learned files are full of."""
     return {

@@ -12,9 +12,14 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.python import global_object_name
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
-from scrapy_urlcanon.crawl.canonical_urls import has_no_host
+from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES, has_no_host
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerprint, with_url
+from scrapy_urlcanon.crawl.own_requests import (
+    MARK_KEY,
+    asks_by_url,
+    reason_for_own_fingerprint,
+    with_url,
+)
 from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 
 if TYPE_CHECKING:
@@ -165,6 +170,11 @@ class PageFingerprints:
         meta = request.meta
         if url is None and "redirect_urls" not in meta and MARK_KEY not in meta:
             return self.fingerprint(request)
+        if url is not None and asks_by_url(request) and OWN_RULES.isdisjoint(meta):
+            # What a request for it and nothing else was asked for of late.
+            known = self._memo.get(url)
+            if known is not None:
+                return known
         canonical = self._canonical_urls.of(request, url)
         if canonical is None:
             return None if url else self._fallback.fingerprint(request)
