@@ -69,8 +69,10 @@ def text_without_echoes(url: str, text: bytes) -> bytes:
     >>> text_without_echoes("http://a.example/all", text)
     b'"next": "\x00"'
     """
-    address = _address_on(url.partition("://")[2].partition("/")[0].lower())
-    text = _PATH_AS_VALUE.sub(_PLACE, address.sub(_PLACE, text))
+    # To look for both takes a twentieth of the time that the patterns take.
+    if b":" in text and b"/" in text:
+        address = _address_on(url.partition("://")[2].partition("/")[0].lower())
+        text = _PATH_AS_VALUE.sub(_PLACE, address.sub(_PLACE, text))
     for echo in echoes_of(url):
         text = text.replace(echo.encode("utf-8", "surrogatepass"), _PLACE)
     return text
