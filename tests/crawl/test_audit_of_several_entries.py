@@ -1,11 +1,13 @@
 """Of several wrong entries each is found, whatever was found of the others before."""
 
+import asyncio
+
 import pytest
 from audited_shop import SETTINGS, product, shop
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import FollowSpider, links
+from sites import SITE, FollowSpider, links
 
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.pages.common_contents import CommonContents
@@ -122,3 +124,44 @@ async def test_page_that_two_wrong_entries_merged_is_fetched_once_both_fell(craw
     suspended = [name for name in result.figures if name.startswith("audit/suspended/")]
     assert suspended == ["audit/suspended/drop_params/ref", "audit/suspended/drop_params/sid"]
     assert {*result.pages} == {"/", "/later", *others, *later}
+
+
+class Holding:
+    """Holds what audits of two entries fetch until one of these falls, which is once all began."""
+
+    asked = frozenset(f"{SITE}/{section}/p?ref=1&sid=1" for section in "abc")
+
+    def __init__(self):
+        self.begun = set()
+        self.all_begun, self.fallen = asyncio.Event(), asyncio.Event()
+
+    async def process_response(self, request, response):
+        if request.url in self.begun:
+            # Let through.
+            self.fallen.set()
+        elif request.url in self.asked:
+            self.begun.add(request.url)
+            if self.begun == self.asked:
+                self.all_begun.set()
+            await self.fallen.wait()
+        elif request.url.endswith("/2?sid=1"):
+            await self.all_begun.wait()
+        return response
+
+
+@deferred_f_from_coro_f
+async def test_entry_whose_audits_ended_as_another_one_fell_is_audited_again(crawl):
+    """Nothing was told of it by those audits, and nobody else would ever look at it."""
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+    pages = [*(f"/{n}" for n in range(1, 300)), *(f"/{section}/p" for section in "abc")]
+    variants = [f"/{n}?sid=1" for n in (1, 2)]
+    variants += [f"/{section}/p?ref={ref}&sid=1" for ref in (1, 2) for section in "abc"]
+
+    def shown(request, _):
+        return links(*variants) if request.target == "/later" else product(request.target)
+
+    settings = {**rules, **SETTINGS, "URLCANON_AUDIT": 0.05, "CONCURRENT_REQUESTS": 16}
+    settings["DOWNLOADER_MIDDLEWARES"] = {Holding: 100}
+    result = await crawl(shop([*pages, "/later"], shown), settings)
+    assert result.figures["audit/suspended/drop_params/sid"] == 1
+    assert {*variants} <= {*result.pages}

@@ -493,6 +493,7 @@ class Audit:
         drops = []
         for url, case in tuple(self._cases.items()):
             if not case.on_verdict and is_meant(case.drop):
+                self._sample.give_back(url)
                 self._close(case)
                 if case.is_got:
                     record_as_seen(self._crawler, with_url(case.drop.request, url))

@@ -126,6 +126,11 @@ class AuditSample:
             fetches -= before
         self.budget.end(fetches)
 
+    def give_back(self, url: str) -> None:
+        """Note that there is no verdict on *url*, whose audit ends: another one is to be chosen."""
+        for record in self._under_way.get(url, ()):
+            record.chosen -= 1
+
     def pause(self, url: str, fetches: int) -> None:
         """Note that the audit of *url* goes on when the crawl ends: no room is kept for that.
 
