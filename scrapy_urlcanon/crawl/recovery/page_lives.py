@@ -114,8 +114,12 @@ class PageLives(Generic[R]):
         return not CONTENT.isdisjoint(self._states(page))
 
     def is_missed(self, page: bytes) -> bool:
-        """Tell whether all that was sent for *page* ended, and brought nothing to anybody."""
-        return page not in self._on_their_way and set(self._states(page)) == {State.MISSED}
+        """Tell whether all that was sent for *page* ended, and brought nothing to anybody.
+
+        Not while the request is to come that the duplicate filter recorded.
+        """
+        is_to_come = page in self._on_their_way or not self._is_recorded(page)
+        return not is_to_come and set(self._states(page)) == {State.MISSED}
 
     def awaits(self, page: bytes, callback: Hashable) -> bool:
         """Tell whether a request of *callback* for *page* is on its way, or waits to be sent.
