@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array
 from bisect import bisect, bisect_left
@@ -15,6 +16,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn.held.locations import Collector
 from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
 from scrapy_urlcanon.learn.location import host_of, locate
+from scrapy_urlcanon.learn.observation import is_page
 from scrapy_urlcanon.learn.orders import Reordered, Visited, are_reordered
 from scrapy_urlcanon.learn.semicolons import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
@@ -34,6 +36,8 @@ _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL, _IS_DATA = 1, 2, 4, 8
 DECLARED_BITS = 8
 """Bits that the simhash of a page and of that which it declares may differ in: pairs 5 to 8 bits
 apart were one page in 96 to 100 % of the lines."""
+
+_NUMBER = re.compile(r"\d+", re.ASCII)
 
 MAX_RUN = 250_000
 """Captures that are sorted at once."""
@@ -81,7 +85,8 @@ class Captures:
             run = _Run()
             self._runs.append(run)
         url = observation.url.encode("utf-8", "surrogatepass")
-        run.add(url, (flags, main, simhash), canonical, observation.redirect)
+        redirect = "" if _goes_on(observation) else observation.redirect
+        run.add(url, (flags, main, simhash), canonical, redirect)
         if observation.is_steady is not None:
             origin, path, _ = locate(observation.url)
             self._visited.append(Visited(host_of(origin), path, observation.is_steady))
@@ -155,6 +160,22 @@ class Captures:
             contents.with_flag(_HAS_SIMHASH, pages),
             contents.with_flag(_IS_DATA, pages),
         )
+
+
+def _goes_on(observation: Observation) -> bool:
+    """Tell whether a page went on by itself to one that is told from it by numbers alone.
+
+    A slide of a show does so after some seconds, by the ``<meta http-equiv="refresh">`` of a page
+    that moved: it has a text of its own, which no spider got.
+
+    >>> from scrapy_urlcanon.learn.observation import Observation
+    >>> targets = "http://a.example/4?slides", "http://a.example/moved"
+    >>> [_goes_on(Observation("http://a.example/3?slides", redirect=it)) for it in targets]
+    [True, False]
+    """
+    url, target = observation.url, observation.redirect
+    is_refresh = bool(target) and is_page(observation.status)
+    return is_refresh and _NUMBER.sub("0", url) == _NUMBER.sub("0", target)
 
 
 def _point(targets: dict[int, Location], row: int, location: Location, target: Location) -> None:

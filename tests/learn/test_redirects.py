@@ -16,6 +16,19 @@ def test_redirect_is_evidence():
     assert rules([*hops, *pages("/a{}/")]) == {"shop.example": {"trailing_slash": "strip"}}
 
 
+@pytest.mark.parametrize("status", [200, 302])
+def test_slide_that_goes_on_to_the_next_one_shows_no_page_of_that(status):
+    """By a refresh, which Scrapy follows. A redirect is what its server says of the page."""
+    names = [f"{one}{other}ing" for one in "bdfk" for other in "aeiou"]
+    slides = [
+        Observation(f"{HOST}/slides/{i}/{name}", status, redirect=f"{HOST}/slides/{i + 1}/{name}")
+        for name in names
+        for i in range(3)
+    ]
+    last = [see(f"/slides/3/{name}", name) for name in names]
+    assert bool(rules([*slides, *last])) is (status == 302)
+
+
 @pytest.mark.parametrize("to", ["", "?by=ping"])
 def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
     """A crawl that was cut short lacks some posts whose links to answer, and to ping, it has seen.
