@@ -29,7 +29,7 @@ from scrapy_urlcanon.pages.signature import (
     lines_of_lower,
     lower_case,
 )
-from scrapy_urlcanon.pages.steady_text import steady, without_address, without_marks
+from scrapy_urlcanon.pages.steady_text import steady, without_address, without_marks, without_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,15 +178,15 @@ class Page:
             return _NOTHING
         if self._kind == "plain":
             text = folded_lines(with_lines_of_members(self._source))
-            return _Reading("", without_address(steady(text, self._date), self.url), ())
+            return _Reading("", steady(without_address(text, self.url), self._date), ())
         document = self._document()
         if document is None:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
         text = folded_lines(text_of(document, self._kind, self.url))
+        # Before its tokens are hidden: it may be named with one of them.
+        text = (without_address if self._kind == "xml" else without_query)(text, self.url)
         text = without_marks(steady(text, self._date))
-        if self._kind == "xml":
-            text = without_address(text, self.url)
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
         is_empty = text in {b"", title} and not media
         scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""

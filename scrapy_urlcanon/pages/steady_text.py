@@ -107,6 +107,25 @@ def without_address(text: bytes, url: str) -> bytes:
     return first + b"".join(pieces)
 
 
+def without_query(text: bytes, url: str) -> bytes:
+    r"""Return *text*, some lines, without the query of the *url* that it was got from.
+
+    A page may say what was asked of it, as a print view does at its foot: of what it shows that is
+    nothing. What it says of another URL stays.
+
+    >>> text = b"GET /b?c=1\nfrom http://a.example/b?c=1.\n/b?c=12"
+    >>> without_query(text, "http://a.example/b?c=1").decode().split("\n")
+    ['GET /b', 'from http://a.example/b.', '/b?c=12']
+    """
+    rest = url.partition("#")[0].partition("://")[2]
+    before, _, query = rest.partition("?")
+    asked = f"/{before.partition('/')[2]}?{query}".encode("utf-8", "surrogatepass")
+    if not query or asked not in text:
+        return text
+    path = asked[: -len(query.encode("utf-8", "surrogatepass")) - 1]
+    return re.sub(re.escape(asked) + rb"(?![\w%&=+/-])", lambda _: path, text)
+
+
 def _without_ages(text: bytes) -> bytes:
     """Return *text* with ``0`` for each age; only what stands before an "ago" is looked at."""
     pieces: list[bytes] = []

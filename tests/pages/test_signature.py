@@ -2,6 +2,7 @@
 
 import gc
 import struct
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -142,6 +143,32 @@ def test_time_of_the_visit_is_no_content():
     ]
     lines = {signature(f"<p>retrieved at {clock}, for free", date).lines for date, clock in visits}
     assert len(lines) == 1
+
+
+TOKEN = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize("query", ["?format=api", "?a=1&b=c", f"?sid={TOKEN}"])
+def test_what_was_asked_of_a_page_is_no_content(query):
+    """An interface to try out, and the foot of a print view, name their own URL."""
+    asked = "/books/7", f"/books/7{query}"
+    found = {
+        Page(
+            f"http://a.example{it}",
+            b"",
+            f"<pre>GET {escape(it)}</pre><p>From http://a.example{escape(it)}, a book",
+        ).signature.text_sha1
+        for it in asked
+    }
+    assert len(found) == 1
+
+
+def test_what_was_asked_of_another_page_is_content():
+    """A link that is spelled out, such as that to the next page, tells what follows."""
+    url = "http://a.example/books?page=1"
+    texts = ("/books?page=2", "/books?page=12", "/books?page=1&to=9", "/films?page=1", "/books")
+    found = {Page(url, b"", f"<p>See {text} next").signature.text_sha1 for text in texts}
+    assert len(found) == len(texts)
 
 
 def test_age_in_hours_or_less_is_no_content():
