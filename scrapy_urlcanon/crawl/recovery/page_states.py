@@ -27,6 +27,9 @@ class State(enum.Enum):
     CHECKED = 5
     """The same, and a request for another of its URLs is on its way."""
 
+    # That of Enum is a function in Python, and each page looks some 30 times into the tables.
+    __hash__ = object.__hash__
+
 
 class Event(enum.Enum):
     """What happens to the requests for a page."""
@@ -50,6 +53,8 @@ class Event(enum.Enum):
     filtered."""
     ENDED = "ended"
     """A request for it ended, and its callback got no content."""
+
+    __hash__ = object.__hash__
 
 
 class Fate(enum.Enum):
