@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from scrapy import Request, signals
 from scrapy.http import Response
@@ -103,7 +103,7 @@ class JobRecovery:
         self._records_start = records_start
         directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(directory / FILE)
-        self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
+        self._outputs: dict[ref[Request], SpiderOutput] = {}
         self._outputs_of_responses: WeakKeyDictionary[Response, SpiderOutput] = WeakKeyDictionary()
         # As the requests came from the scheduler: other middlewares add to their meta.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
@@ -190,7 +190,7 @@ class JobRecovery:
     def request_scheduled(self, request: Request) -> None:
         """Write down that *request* goes to the scheduler, unless the journal has it."""
         identity = b""
-        if is_retry(request) and request in self._outputs:
+        if is_retry(request) and ref(request) in self._outputs:
             # A callback made it, whose page is done without it.
             identity = self._identity(request)
         if request is self._replayed:
@@ -200,7 +200,7 @@ class JobRecovery:
             # What cannot be written down has to be yielded again: its response is not done.
             self._written.forget()
             return
-        output = self._outputs.pop(request, None)
+        output = self._outputs.pop(ref(request), None)
         if output:
             output.one_ended()
 

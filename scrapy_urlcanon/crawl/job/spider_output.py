@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from scrapy import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping
+    from collections.abc import Callable
 
 
 class SpiderOutput:
@@ -17,13 +18,12 @@ class SpiderOutput:
     the downloads of their files. That is later than the end of the callback: the scraper takes all
     that the spider yields and then passes it on (``Scraper.handle_spider_output_async``).
 
-    :param outputs: by request, what is to be told that :meth:`one_ended`.
+    :param outputs: by request, what is to be told that :meth:`one_ended`. Each link is noted there:
+        a WeakKeyDictionary takes several times as long, most of it in Python.
     :param done: is called once all have.
     """
 
-    def __init__(
-        self, outputs: MutableMapping[Request, SpiderOutput], done: Callable[[], None]
-    ) -> None:
+    def __init__(self, outputs: dict[ref[Request], SpiderOutput], done: Callable[[], None]) -> None:
         self._outputs = outputs
         self._done = done
         # One more than there are requests and items, until the end.
@@ -33,7 +33,7 @@ class SpiderOutput:
         """Note a request or an item that goes to the engine."""
         self._open += 1
         if isinstance(each, Request):
-            self._outputs[each] = self
+            self._outputs[ref(each, self._outputs.pop)] = self
 
     def end(self) -> None:
         """Note that there is no more."""

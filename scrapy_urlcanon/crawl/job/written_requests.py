@@ -80,19 +80,18 @@ class WrittenRequests:
 
         :param fingerprint: that of *request*, under the rules of now.
         """
+        meta = {**request.meta}
         if type(request) is not Request or not asks_by_url(request) or is_unfiltered(request):
             return True
         if request.cookies or request.flags or not request.headers.keys() <= _REFERER:
             return True
-        meta, arguments = request.meta, request.cb_kwargs
-        if not _PLAIN.issuperset(map(type, (*meta.values(), *arguments.values()))):
-            return True
-        depth = meta.get("depth", 0)
+        arguments, depth = request.cb_kwargs, meta.pop("depth", 0)
         if type(depth) is not int:
             return True
-        others = [item for item in meta.items() if item[0] != "depth"]
+        if not _PLAIN.issuperset(map(type, (*meta.values(), *arguments.values()))):
+            return True
         functions = request.callback, request.errback
-        key = hash((fingerprint, request.url, functions, *others, None, *arguments.items()))
+        key = hash((fingerprint, request.url, functions, *meta.items(), None, *arguments.items()))
         least = self._depths.get(key)
         if least is not None and least <= depth:
             return False
