@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport qsort
-from libc.string cimport memchr, memcmp, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from scrapy_urlcanon.pages.inner_loops import in_python
 
@@ -44,30 +44,61 @@ cdef inline Py_ssize_t _space(const unsigned char* text, Py_ssize_t left) noexce
     return 1 if text[0] < 128 else _other_space(text, left)
 
 
-def fold_spaces(bytes text not None):
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at = 0, space
-    cdef const unsigned char* source = <const unsigned char*>PyBytes_AS_STRING(text)
-    cdef bytes made = PyBytes_FromStringAndSize(NULL, size)
-    cdef char* start = PyBytes_AS_STRING(made)
-    cdef char* out = start
-    cdef char gap
+cdef bint _is_folded(const unsigned char* line, Py_ssize_t size) noexcept:
+    """Tell whether *line*, of some bytes, is ASCII without any white space to fold, as most are.
+
+    What looks at every byte looks at many at a time.
+    """
+    cdef Py_ssize_t at
+    cdef bint is_other = line[0] == b" " or line[size - 1] == b" "
+    for at in range(size):
+        is_other |= (line[at] < 32) | (line[at] > 127)
+    for at in range(size - 1):
+        is_other |= (line[at] == b" ") & (line[at + 1] == b" ")
+    return not is_other
+
+
+cdef Py_ssize_t _fold(const unsigned char* line, Py_ssize_t size, char* out) noexcept:
+    """Put *line* into *out*, white space folded; return its size there."""
+    cdef Py_ssize_t at = 0, made = 0, space
+    if size and _is_folded(line, size):
+        memcpy(out, line, size)
+        return size
     while at < size:
-        space = _space(source + at, size - at)
+        space = _space(line + at, size - at)
         if not space:
-            out[0] = <char>source[at]
-            out += 1
+            out[made] = <char>line[at]
+            made += 1
             at += 1
             continue
-        gap = b" "
         while space:
-            if source[at] == b"\n":
-                gap = b"\n"
             at += space
-            space = _space(source + at, size - at)
-        if out != start and at < size:
-            out[0] = gap
-            out += 1
-    return made[: out - start]
+            space = _space(line + at, size - at)
+        if made and at < size:
+            out[made] = b" "
+            made += 1
+    return made
+
+
+def fold_spaces(bytes text not None):
+    cdef Py_ssize_t left = PyBytes_GET_SIZE(text), size, made
+    cdef const char* line = PyBytes_AS_STRING(text)
+    cdef const char* end
+    # The end of a line stands before the next one that holds anything.
+    cdef bytes folded = PyBytes_FromStringAndSize(NULL, left + 1)
+    cdef char* start = PyBytes_AS_STRING(folded)
+    cdef char* out = start
+    while True:
+        end = <const char*>memchr(line, b"\n", left)
+        size = left if end == NULL else end - line
+        made = _fold(<const unsigned char*>line, size, out + 1)
+        if made:
+            out[0] = b"\n"
+            out += made + 1
+        if end == NULL:
+            return folded[1 : out - start]
+        line += size + 1
+        left -= size + 1
 
 
 cdef inline bint _is_number(char byte) noexcept:
