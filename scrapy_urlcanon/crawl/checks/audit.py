@@ -13,7 +13,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import has_nothing, is_cut_short, is_refusal
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
-from scrapy_urlcanon.crawl.checks.blame import Blame
+from scrapy_urlcanon.crawl.checks.blame import Blame, Blamed
 from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
@@ -37,7 +37,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -123,8 +123,6 @@ class Audit:
             contents=contents,
             variants=self._variants,
             held=self.held,
-            fetch=self._fetch,
-            conclude=self._conclude,
         )
         self._skipped: SkippedPages | None = None
         if canonicalizer.configuration.sets(SKIP):
@@ -136,8 +134,6 @@ class Audit:
                 contents=contents,
                 sites=self.sites,
                 held=self.held,
-                fetch=self._fetch_side,
-                conclude=self._conclude,
             )
         # Signals hold their receivers weakly.
         self._walls = Walls(crawler, self._variants, contents, self._sample.budget, stats)
@@ -268,7 +264,7 @@ class Audit:
             lines, _ = sampled_lines(self._contents.read(response))
             self.sites.saw(domain, page, lines)
         if self._skipped:
-            self._skipped.note(request.url, self._contents.read(response))
+            self._follow(self._skipped.note(request.url, self._contents.read(response)))
         if mark_of(request, RESCUE):
             self._variants.forget(request)
             self._first_urls.replace(page, request.url)
@@ -291,7 +287,7 @@ class Audit:
             if self._cases.get(case.drop.request.url) is case:
                 self._take(case, None)
         if self._skipped:
-            self._skipped.go_on()
+            self._follow(self._skipped.go_on())
         self._sample.wait_no_more()
         self._variants.all_came()
         self._go_on_with_the_sample(at_any_cost=True)
@@ -364,6 +360,20 @@ class Audit:
         self._stats.inc(Stat.AUDIT_FETCHES)
         self._crawler.engine.crawl(request)
 
+    def _follow(self, told: Iterable[tuple[AuditCase, Judgement | Side]]) -> None:
+        """Do what is *told* of each case: fetch that side, or end with that verdict."""
+        for case, judgement in told:
+            if isinstance(judgement, Side):
+                self._fetch_side(case, judgement)
+            else:
+                self._conclude(case, judgement)
+
+    def _follow_blame(self, case: AuditCase, told: str | Blamed) -> None:
+        if isinstance(told, Blamed):
+            self._conclude(case, *told)
+        else:
+            self._fetch(case, told)
+
     def fetched(self, request: Request, response: Response | None) -> bool:
         """Take over what an audit fetched; return whether the spider is to get it.
 
@@ -388,7 +398,7 @@ class Audit:
         """Take over what was fetched for *case*; return whether the spider is to get it."""
         case.is_fetching = False
         if case.found:
-            self._blame.go_on(case, case.found, response)
+            self._follow_blame(case, self._blame.go_on(case, case.found, response))
             return False
         judgement = self._judge(case, response)
         if judgement is None:
@@ -448,7 +458,7 @@ class Audit:
         elif case.merged_by.is_joint or len(case.merged_by.entries) == 1:
             self._conclude(case, judgement)
         else:
-            self._blame.begin(case, judgement)
+            self._follow_blame(case, self._blame.begin(case, judgement))
         return case.is_got
 
     def _conclude(

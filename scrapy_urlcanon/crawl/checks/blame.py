@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.crawl.answers import has_nothing
 from scrapy_urlcanon.crawl.own_requests import with_url
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.http import Response
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -23,15 +21,19 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
 
 
+class Blamed(NamedTuple):
+    """What is said of two pages in the end."""
+
+    judgement: Judgement
+    entry: RuleEntry | None
+    """What is to blame; None where nothing is alone."""
+
+
 class Blame:
     """Finds the entry without which two URLs would have been kept apart.
 
     An entry is to blame if the two still show two pages with all the others applied: what each URL
     looks like then is fetched, where it is not one of the two.
-
-    :param fetch: fetches a URL for a case.
-    :param conclude: is called with a case, its verdict, and the entry that is to blame; with None
-        where none is alone.
     """
 
     def __init__(
@@ -42,19 +44,18 @@ class Blame:
         contents: PageContents,
         variants: DroppedVariants,
         held: HeldResponses,
-        fetch: Callable[[AuditCase, str], None],
-        conclude: Callable[[AuditCase, Judgement, RuleEntry | None], None],
     ) -> None:
         self._canonicalizer = canonicalizer
         self._records = records
         self._contents = contents
         self._variants = variants
         self._held = held
-        self._fetch = fetch
-        self._conclude = conclude
 
-    def begin(self, case: AuditCase, found: Judgement) -> None:
-        """Look for the entry to blame: *case* has *found* another page."""
+    def begin(self, case: AuditCase, found: Judgement) -> str | Blamed:
+        """Look for the entry to blame: *case* has *found* another page.
+
+        Return what came of it, or the URL that is to be fetched for that.
+        """
         case.found = found
         domain = case.drop.domain
         records = {entry: self._records.record(entry, domain) for entry in case.merged_by.entries}
@@ -62,12 +63,13 @@ class Blame:
         case.suspects.extend(
             sorted(records, key=lambda e: (-len(records[e].others), records[e].same))
         )
-        self._suspect(case, found)
+        return self._suspect(case, found)
 
-    def go_on(self, case: AuditCase, found: Judgement, response: Response | None) -> None:
+    def go_on(self, case: AuditCase, found: Judgement, response: Response | None) -> str | Blamed:
         """Take over what was fetched to tell the suspected entry from the others.
 
         :param response: None if it failed.
+        :return: as above.
         """
         entry, drop = case.suspects[0], case.drop
         side = None
@@ -81,44 +83,39 @@ class Blame:
         if side is None:
             case.failures += 1
             if case.failures < 2 * MOST_FETCHES:
-                self._look(case, found)
-                return
+                return self._look(case, found)
             # It is left open whether this one is to blame: another one may be.
             case.suspects.popleft()
             case.failures = 0
             case.is_doubtful = True
-            self._suspect(case, found)
-            return
+            return self._suspect(case, found)
         look = case.looks.popleft()
         is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
         if (side is Side.VARIANT) is is_variant:
-            self._look(case, found)
-            return
+            return self._look(case, found)
         self._records.record(entry, drop.domain).add(None)
         case.suspects.popleft()
-        self._suspect(case, found)
+        return self._suspect(case, found)
 
-    def _suspect(self, case: AuditCase, found: Judgement) -> None:
+    def _suspect(self, case: AuditCase, found: Judgement) -> str | Blamed:
         """Look at the next entry that may be to blame."""
         if not case.suspects:
             reason = "another page, and no entry is to blame for it alone"
             if case.is_doubtful:
                 reason = "another page, and what tells the entries apart failed"
-            self._conclude(case, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason), None)
-            return
+            return Blamed(found._replace(verdict=Verdict.CANNOT_TELL, reason=reason), None)
         entry, drop = case.suspects[0], case.drop
         without = self._canonicalizer.canonicalize_without
         looks = ((url, without(url, [entry])) for url in (drop.request.url, drop.first))
         case.looks = deque(look for url, look in looks if look != url)
-        self._look(case, found)
+        return self._look(case, found)
 
-    def _look(self, case: AuditCase, found: Judgement) -> None:
+    def _look(self, case: AuditCase, found: Judgement) -> str | Blamed:
         if case.looks:
-            self._fetch(case, case.looks[0])
-        else:
-            entry = case.suspects.popleft()
-            self._records.record(entry, case.drop.domain, is_guilty=True)
-            self._conclude(case, found, entry)
+            return case.looks[0]
+        entry = case.suspects.popleft()
+        self._records.record(entry, case.drop.domain, is_guilty=True)
+        return Blamed(found, entry)
 
     def _hold(self, case: AuditCase, response: Response) -> None:
         """Keep what may be a third page, which the server may not send again."""

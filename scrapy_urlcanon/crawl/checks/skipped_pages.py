@@ -25,7 +25,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -54,8 +54,6 @@ class SkippedPages:
 
     :param sites: what is known of the pages of each domain.
     :param held: keeps what URLs showed whose page is not found yet.
-    :param fetch: fetches one of the two sides of a case.
-    :param conclude: is called with a case and its verdict, where nothing has to be fetched for it.
     """
 
     def __init__(
@@ -68,8 +66,6 @@ class SkippedPages:
         contents: PageContents,
         sites: Sites,
         held: HeldResponses,
-        fetch: Callable[[AuditCase, Side], None],
-        conclude: Callable[[AuditCase, Judgement], None],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -77,8 +73,6 @@ class SkippedPages:
         self._contents = contents
         self._sites = sites
         self._held = held
-        self._fetch = fetch
-        self._conclude = conclude
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
         # Of more pages some are forgotten, and until then none is.
         self._room = settings.audit_max_pages // 2
@@ -100,13 +94,13 @@ class SkippedPages:
         if self._earlier is not None and self._room >= 0:
             self._titles.end({*self._earlier, *self._urls})
 
-    def note(self, url: str, content: PageDigest) -> None:
-        """Note that the spider has *content* of *url*, and find the cases that waited for it."""
+    def note(self, url: str, content: PageDigest) -> Iterator[tuple[AuditCase, Judgement]]:
+        """Note that the spider has *content* of *url*; yield the cases that waited for it."""
         self._add(url, content)
         for case in tuple(self._waiting.get(_key(content), ())):
             shown = self._shown.get(case)
             if shown and self._are_one(case, shown, content):
-                self._found_at(case, url)
+                yield case, _found_at(case, url)
 
     def _add(self, url: str, content: PageDigest) -> None:
         key = _key(content)
@@ -140,8 +134,7 @@ class SkippedPages:
             return Judgement(Verdict.CANNOT_TELL, SHARED)
         place = self._led_to(case, response) or self._place_of(case, content)
         if place:
-            case.drop = case.drop._replace(first=place)
-            return Judgement(Verdict.SAME)
+            return _found_at(case, place)
         before = self._shown.setdefault(case, content)
         if before is content:
             self._waiting.setdefault(_key(content), []).append(case)
@@ -150,12 +143,12 @@ class SkippedPages:
         case.response = response
         return _judged_alone(noise, before, shown)
 
-    def go_on(self) -> None:
+    def go_on(self) -> Iterator[tuple[AuditCase, Judgement | Side]]:
         """Look for the pages of those that wait once more: no other one is to come.
 
-        More may be known of what is noise. The first on each domain that is not found is compared
-        with the page that is most like it, if any has its title: what that tells of noise may be
-        enough for the others.
+        Yield each with its verdict, or what is to be fetched for that. More may be known of what is
+        noise. The first on each domain that is not found is compared with the page that is most
+        like it, if any has its title: what that tells of noise may be enough for the others.
         """
         asked = set()
         for case in [*chain.from_iterable(self._waiting.values())]:
@@ -165,18 +158,14 @@ class SkippedPages:
                 continue
             place = self._place_of(case, shown)
             if place:
-                self._found_at(case, place)
+                yield case, _found_at(case, place)
             elif not self._knows_all(_key(shown)):
                 reason = "not all pages are known that it may be"
-                self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))
+                yield case, Judgement(Verdict.CANNOT_TELL, reason)
             else:
                 asked.add(domain)
                 self._waiting[_key(shown)].remove(case)
-                self._fetch(case, self._compare(case, shown))
-
-    def _found_at(self, case: AuditCase, place: str) -> None:
-        case.drop = case.drop._replace(first=place)
-        self._conclude(case, Judgement(Verdict.SAME))
+                yield case, self._compare(case, shown)
 
     def _compare(self, case: AuditCase, shown: PageDigest) -> Side:
         """Have *case* compare what it showed with the page most like it; return what to fetch."""
@@ -224,6 +213,11 @@ class SkippedPages:
         """Tell whether all pages are known that have *key* in common."""
         is_of_this_run = self._earlier is not None and key not in self._earlier
         return is_of_this_run and self._room >= 0 and len(self._urls.get(key) or ()) <= _MOST_LIKE
+
+
+def _found_at(case: AuditCase, place: str) -> Judgement:
+    case.drop = case.drop._replace(first=place)
+    return Judgement(Verdict.SAME)
 
 
 def _judged_alone(noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
