@@ -173,7 +173,7 @@ class UrlCanonDownloaderMiddleware:
 
     def _end_audit(self, request: Request, response: Response | None) -> None:
         crawl = self._crawl
-        if crawl.audit and not crawl.audit.fetched(request, response):
+        if crawl.audit and not crawl.audit.cases.fetched(request, response):
             if crawl.job:
                 crawl.job.done(request, fetched=False)
             # The spider did not ask for it: the errback is not to hear of it.

@@ -340,7 +340,7 @@ class DeclaredCanonicalPages:
             self._count(claim, each.content.digest, same_page=True)
         else:
             request = with_url(template, claim.target)
-            is_begun = self._audit.compare(
+            is_begun = self._audit.cases.compare(
                 Drop(request, claim.url, claim.target_page, DECLARED, way.domain),
                 claim.page,
                 declaring,

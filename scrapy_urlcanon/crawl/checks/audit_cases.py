@@ -1,0 +1,338 @@
+"""The variants that are audited, one after the other, from the fetch to the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
+from scrapy_urlcanon.crawl.answers import has_nothing, is_cut_short, is_refusal
+from scrapy_urlcanon.crawl.checks.blame import Blamed
+from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
+from scrapy_urlcanon.crawl.checks.fetch_budget import Need
+from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
+from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.pages.verdict import (
+    CHANGED,
+    NO_TEXT,
+    RESTLESS,
+    SHARED,
+    Judgement,
+    Side,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+    from scrapy_urlcanon.crawl.checks.blame import Blame
+    from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
+    from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.pages.shown import Shown
+
+_NO_MERGE = MergingEntries((), is_joint=False)
+
+
+class AuditCases:
+    """Fetches variants and compares each with its page, until there is a verdict.
+
+    The spider does not get one that is the same page, and gets one that is another. What is skipped
+    has no representative: its page is looked for (:class:`.SkippedPages`).
+
+    :param variants: what was dropped and may be let through.
+    :param held: what was fetched of some of it.
+    :param blame: finds out which of several entries is to blame for another page.
+    :param skipped: None where no rule skips.
+    :param on_concluded: is called with each case of a variant and what was found about it.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        *,
+        contents: PageContents,
+        sample: AuditSample,
+        variants: DroppedVariants,
+        held: HeldResponses,
+        blame: Blame,
+        skipped: SkippedPages | None,
+        stats: CrawlStats,
+        on_concluded: Callable[[AuditCase, AuditedPair], None],
+    ) -> None:
+        self._crawler = crawler
+        self._contents = contents
+        self._sample = sample
+        self._sites = sample.records.sites
+        self._variants = variants
+        self._held = held
+        self._blame = blame
+        self._skipped = skipped
+        self._stats = stats
+        self._on_concluded = on_concluded
+        self._cases: dict[str, AuditCase] = {}
+        self._rounds = rounds_of(crawler.settings)
+
+    def __contains__(self, url: str) -> bool:
+        """Tell whether *url* is being compared with another one."""
+        return url in self._cases
+
+    def decides_on(self, drop: Drop) -> bool:
+        """Tell whether what becomes of *drop* is told when a case ends."""
+        case = self._cases.get(drop.request.url)
+        return bool(case and not case.on_verdict and case.drop.fingerprint == drop.fingerprint)
+
+    def lacking(self) -> Iterator[Request]:
+        """Yield what was dropped and the spider has not got so far."""
+        for case in self._cases.values():
+            if not case.is_got and not case.on_verdict:
+                yield case.drop.request
+
+    def rename(self, names: Mapping[bytes, bytes]) -> None:
+        """Know pages by their new *names*."""
+        for case in self._cases.values():
+            case.rename(names)
+
+    def begin(self, page: bytes, drop: Drop, merged_by: MergingEntries) -> None:
+        """Begin to compare *drop*, which the sample has chosen, with *page*."""
+        case = AuditCase(drop, page, merged_by, next(self._rounds))
+        self._cases[drop.request.url] = case
+        reference = self._contents.of_first(page)
+        if reference:
+            case.compare_with(reference, self._sites.noise_of(drop.domain), self._contents.common)
+        # Else it was fetched by an earlier run of the job, or what it showed is forgotten, or it
+        # is yet to be fetched.
+        self._fetch_side(case, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
+
+    def compare(
+        self,
+        drop: Drop,
+        page: bytes,
+        reference: PageDigest,
+        shown: Shown | None,
+        on_verdict: Callable[[Judgement], None],
+        *,
+        at_any_cost: bool,
+    ) -> bool:
+        """Compare *page* and that of *drop*, both of which the spider has, if there is room.
+
+        :param reference: what *page* showed.
+        :param shown: what the other one showed, where that is not to be fetched for it.
+        :param on_verdict: is called with the verdict.
+        :return: whether it is under way, or there is a verdict.
+        """
+        url = drop.request.url
+        is_affordable = at_any_cost or self._sample.is_affordable(Need.SUSPECTED, more=1)
+        if url in self._cases or not is_affordable:
+            return False
+        self._sample.begin(url, [])
+        case = AuditCase(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
+        self._cases[url] = case
+        comparison = case.compare_with(reference, self._sites.noise_of(drop.domain))
+        self._go_on_comparing(case, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
+        return True
+
+    def note(self, url: str, response: Response) -> None:
+        """Note that the spider gets what *url* showed, for which some may wait."""
+        if self._skipped:
+            self._follow(self._skipped.note(url, self._contents.read(response)))
+
+    def dropped(self, request: Request) -> None:
+        """Note that *request* is dropped; if a case waits for it, it does not come.
+
+        It was redirected to itself, or another middleware made of it what was sent before.
+        """
+        mark = mark_of(request, AUDIT)
+        case = mark and self._cases.get(mark["case"])
+        if mark and case and case.is_waiting_for(mark):
+            self._take(case, None)
+
+    def come_no_more(self) -> None:
+        """End what waits for more pages: there will be none.
+
+        What is being fetched by now does not come: a middleware that raises at a response is not
+        heard of here, nor one that lets it vanish.
+        """
+        for case in [case for case in self._cases.values() if case.is_fetching]:
+            if self._cases.get(case.drop.request.url) is case:
+                self._take(case, None)
+        if self._skipped:
+            self._follow(self._skipped.go_on())
+
+    def fetched(self, request: Request, response: Response | None) -> bool:
+        """Take over what an audit fetched; return whether the spider is to get it.
+
+        Not what it has already, or did not ask for.
+
+        :param request: one with a mark of the audit.
+        :param response: None if it failed.
+        """
+        mark = mark_of(request, AUDIT) or {}
+        case = self._cases.get(mark["case"])
+        if response is not None:
+            # As the engine will. It may be held for the spider, with what is noted there.
+            response.request = request
+        if case is None or not case.is_waiting_for(mark):
+            # Of a run before, which was killed; or the variant was let through meanwhile.
+            if response is not None and not has_nothing(response):
+                self._held.hold(mark["case"], response)
+            return False
+        return self._take(case, response)
+
+    def take(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
+        """End the cases that *is_meant* is true of; return what the spider lacks of them."""
+        drops = []
+        for url, case in tuple(self._cases.items()):
+            if not case.on_verdict and is_meant(case.drop):
+                self._sample.give_back(url)
+                self._close(case)
+                if case.is_got:
+                    record_as_seen(self._crawler, with_url(case.drop.request, url))
+                else:
+                    self._held.hold(url, case.response)
+                    drops.append(case.drop)
+        return drops
+
+    def _go_on_comparing(self, case: AuditCase, judgement: Judgement | Side) -> None:
+        if isinstance(judgement, Side):
+            self._fetch_side(case, judgement)
+        elif case.on_verdict:
+            self._close(case)
+            case.on_verdict(judgement)
+
+    def _fetch_side(self, case: AuditCase, side: Side) -> None:
+        case.side = side
+        self._fetch(case, case.drop.request.url if side is Side.VARIANT else case.drop.first)
+
+    def _fetch(self, case: AuditCase, url: str) -> None:
+        case.fetches += 1
+        case.is_fetching = True
+        mark = {"case": case.drop.request.url, "round": case.round, "number": case.fetches}
+        request = marked(case.drop.request, AUDIT, url, **mark)
+        # Before what waits: what it tells may spare fetches, and what was told is told sooner.
+        request.priority += 1
+        self._stats.inc(Stat.AUDIT_FETCHES)
+        self._crawler.engine.crawl(request)
+
+    def _follow(self, told: Iterable[tuple[AuditCase, Judgement | Side]]) -> None:
+        """Do what is *told* of each case: fetch that side, or end with that verdict."""
+        for case, judgement in told:
+            if isinstance(judgement, Side):
+                self._fetch_side(case, judgement)
+            else:
+                self._conclude(case, judgement)
+
+    def _follow_blame(self, case: AuditCase, told: str | Blamed) -> None:
+        if isinstance(told, Blamed):
+            self._conclude(case, *told)
+        else:
+            self._fetch(case, told)
+
+    def _take(self, case: AuditCase, response: Response | None) -> bool:
+        """Take over what was fetched for *case*; return whether the spider is to get it."""
+        case.is_fetching = False
+        if case.found:
+            self._follow_blame(case, self._blame.go_on(case, case.found, response))
+            return False
+        judgement = self._judge(case, response)
+        if judgement is None:
+            self._sample.pause(case.drop.request.url, case.fetches)
+            return False
+        if case.on_verdict or isinstance(judgement, Side):
+            self._go_on_comparing(case, judgement)
+            return False
+        return self._end(case, judgement)
+
+    def _judge(self, case: AuditCase, response: Response | None) -> Judgement | Side | None:
+        """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
+        if response is None or has_nothing(response):
+            case.is_refused = is_refusal(response)
+        elif is_cut_short(response):
+            case.note_part(response)
+        else:
+            return self._compare(case, response)
+        return case.failed()
+
+    def _compare(self, case: AuditCase, response: Response) -> Judgement | Side | None:
+        """Return what a page tells of a variant, or is to be fetched next; None as above."""
+        shown = self._contents.shown(response)
+        if self._skipped and case.drop.is_skipped and case.comparison is None:
+            return self._skipped.judge(case, response, shown)
+        if case.side is Side.VARIANT:
+            case.response = case.response or response
+        if case.comparison is None:
+            if self._contents.common.is_elsewhere(shown.digest, case.page, case.url_of_side):
+                return Judgement(Verdict.CANNOT_TELL, SHARED)
+            case.compare_with(
+                shown.digest, self._sites.noise_of(case.drop.domain), self._contents.common
+            )
+            return Side.VARIANT
+        judgement = case.comparison.add(case.side, shown)
+        if self._contents.common.is_elsewhere(shown.digest, case.page, case.url_of_side):
+            dropped = parts_dropped(case.drop.request.url, case.drop.first)
+            self._sites.of(case.drop.domain).note_shared(shown.texts, dropped)
+        if isinstance(judgement, Side) and case.is_exhausted:
+            return Judgement(Verdict.CANNOT_TELL, RESTLESS)
+        return judgement
+
+    def _end(self, case: AuditCase, judgement: Judgement) -> bool:
+        """Take over a verdict, and return whether the spider is to get the variant."""
+        drop = case.drop
+        if judgement.verdict is not Verdict.ANOTHER:
+            is_first = case.side is Side.VARIANT and not case.has_control
+            case.is_got = judgement.reason == NO_TEXT and is_first
+            self._conclude(case, judgement)
+            return case.is_got
+        other = OtherPage(drop.request.url, drop.first, judgement.own)
+        site = self._sites.of(drop.domain)
+        case.is_got = site.is_new(case.page, other, judgement.lacking)
+        if not case.is_got:
+            reason = "what it shows of its own another one showed before"
+            self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))
+        elif case.merged_by.is_joint or len(case.merged_by.entries) == 1:
+            self._conclude(case, judgement)
+        else:
+            self._follow_blame(case, self._blame.begin(case, judgement))
+        return case.is_got
+
+    def _conclude(
+        self, case: AuditCase, judgement: Judgement, guilty: RuleEntry | None = None
+    ) -> None:
+        """End a case with a verdict over the *guilty* entry, or all of those that merged it."""
+        entries = (guilty,) if guilty else case.merged_by.entries
+        drop, url = case.drop, case.drop.request.url
+        self._close(case)
+        pair = AuditedPair(url, drop.first, entries, drop.domain, judgement, case.page)
+        case.is_refused |= judgement.reason == CHANGED
+        self._on_concluded(case, pair)
+        is_told = pair.is_same and not case.may_differ_in_little(self._contents)
+        if case.is_got or (is_told and not self._sample.may_doubt(entries, drop.domain)):
+            return
+        if not pair.is_same:
+            self._held.hold(url, case.response)
+            is_file = case.is_of_files and judgement.reason != SHARED
+            if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
+                # It looks different, and no control says more: the spider is to have it.
+                self._stats.inc(Stat.AUDIT_FETCHES)
+                self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
+                return
+        # In case what merged it proves wrong.
+        self._variants.remember(drop)
+
+    def _close(self, case: AuditCase) -> None:
+        """Forget *case*, of which nothing more is fetched."""
+        del self._cases[case.drop.request.url]
+        self._sample.ended(case.drop.request.url, case.fetches - case.is_got)
+        if self._skipped and case.drop.is_skipped:
+            self._skipped.ended(case)
