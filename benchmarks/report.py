@@ -23,7 +23,7 @@ from benchmarks.results import conditions, table, write
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.case import AuditedPair
-from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.dropped.drop import Drop
 from scrapy_urlcanon.pages.verdict import Judgement, Verdict
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.json_form import to_json

@@ -14,13 +14,13 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.crawl.attribution import DroppedDuplicates
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
-from scrapy_urlcanon.crawl.dropped import DropCounts
+from scrapy_urlcanon.crawl.dropped.attribution import DroppedDuplicates
+from scrapy_urlcanon.crawl.dropped.counts import DropCounts
+from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
-from scrapy_urlcanon.crawl.first_urls import FirstUrls
-from scrapy_urlcanon.crawl.origins import LinkingPages
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.job.job import JobRecovery
     from scrapy_urlcanon.crawl.job.job_rules import JobRules

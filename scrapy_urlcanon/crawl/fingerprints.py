@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
-    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
 
 logger = logging.getLogger(__name__)
 

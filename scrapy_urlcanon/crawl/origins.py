@@ -1,4 +1,4 @@
-"""Where a request comes from: what redirected to it, and the page that linked it.
+"""What redirected to a request.
 
 Scrapy notes redirects in ``meta``, and there they stay: a spider that copies the meta of a response
 to its own requests (``meta=response.meta``) has them look as if they were redirected, from pages
@@ -8,13 +8,11 @@ that have nothing to do with them. So it is noted beside them where redirects en
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrapy import Request
-    from scrapy.http import Response
 
 LANDED_KEY: Final = "_urlcanon_landed"
 """In ``request.meta``: the URL at which redirects ended, and which of all that
@@ -60,30 +58,3 @@ def address_of(url: str) -> str:
     """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
     path, mark, query = as_sent(url).partition("://")[2].partition("?")
     return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"
-
-
-class LinkingPages:
-    """Remembers which page the callback had that made a request, as long as there is the request.
-
-    A dropped request itself tells little of it. Scrapy's ``RefererMiddleware`` sets ``Referer``
-    by then, but by its policy: nothing for a link from https to http, and perhaps but the origin
-    (``scrapy/spidermiddlewares/referer.py``). It is asked where nothing else is known: the spider's
-    own middlewares may have put another request in the place of that of the callback.
-    """
-
-    def __init__(self) -> None:
-        self._urls: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
-
-    def note(self, request: Request, response: Response) -> None:
-        """Note that a callback which had *response* made *request*."""
-        self._urls[request] = response.url
-
-    def of(self, request: Request) -> str:
-        """Return the URL of the page that linked *request*; empty where it is not known.
-
-        For a redirect too: what was redirected is not what was linked.
-        """
-        if sources_of(request):
-            return ""
-        header = request.headers.get("Referer") or b""
-        return self._urls.get(request) or header.decode("utf-8", errors="replace")

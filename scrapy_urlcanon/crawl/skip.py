@@ -12,7 +12,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page, options_of
-from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.dropped.drop import Drop
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,

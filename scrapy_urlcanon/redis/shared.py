@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.checks.case import AuditedPair
-    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
     from scrapy_urlcanon.redis.frontier import Frontier
 

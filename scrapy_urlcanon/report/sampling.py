@@ -16,7 +16,7 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 COUNTED_URLS = 256
 """How far the URLs of a group are counted."""

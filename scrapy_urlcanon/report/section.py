@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.case import AuditedPair
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.order.progress import CrawlNews
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.report.document import Report

@@ -13,7 +13,7 @@ from scrapy.utils.test import get_crawler
 from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.dropped.drop import Drop
 from scrapy_urlcanon.crawl.recovery import page_requests
 
 SID = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}, **ONE_BY_ONE}

@@ -26,7 +26,7 @@ from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.declared import open_claims
 from scrapy_urlcanon.crawl.declared.claims import Way
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
-from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.dropped.drop import Drop
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.job_rules import JobRules

@@ -14,8 +14,8 @@ from scrapy.utils.request import request_from_dict
 from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl import attribution, dropped
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.dropped import attribution, counts
 from scrapy_urlcanon.crawl.scheduling.seen import seen_fingerprints
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -131,7 +131,7 @@ async def test_domains_beyond_the_top_are_counted_together(
     crawl, monkeypatch, counted, told, other
 ):
     """Only the domains with the most drops have a figure of their own; the rest is `other`."""
-    monkeypatch.setattr(dropped, "_COUNTED", counted)
+    monkeypatch.setattr(counts, "_COUNTED", counted)
     hosts = [f"host{n}.example" for n in range(25)]
     pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
     result = await crawl(lambda request: pages.get(request.url, page("a page")))

@@ -18,10 +18,10 @@ from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
+from scrapy_urlcanon.crawl.dropped.summary import summary
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.settings import configuration_of
-from scrapy_urlcanon.crawl.summary import summary
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 SETTINGS = {

@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.recovery.page_lives import Fate
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.pages.same_page import PageDigest

@@ -16,7 +16,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.own_requests import AUDIT, marked
 from scrapy_urlcanon.redis import frontier
 from scrapy_urlcanon.redis.dupefilter import SharedSeen

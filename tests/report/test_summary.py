@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from scrapy_urlcanon.crawl.summary import summary
+from scrapy_urlcanon.crawl.dropped.summary import summary
 
 FIGURES = {
     "urlcanon/requests": 1_000_000,

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings

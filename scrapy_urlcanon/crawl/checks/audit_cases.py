@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 _IN_VAIN, _UNANSWERED = 10, 4
 """After so many audits that told nothing an entry has to wait for room as others do; the latter

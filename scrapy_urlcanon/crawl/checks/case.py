@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.pages.common_contents import CommonContents
     from scrapy_urlcanon.pages.noise import Noise
     from scrapy_urlcanon.pages.same_page import PageDigest

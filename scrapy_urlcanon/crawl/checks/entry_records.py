@@ -13,7 +13,7 @@ from scrapy_urlcanon.crawl.checks.sites import Sites
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 _FREQUENT = 3
 """From how many URLs on a parameter that is not to be kept is judged by itself."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
     from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.same_page import PageDigest
 

@@ -19,7 +19,7 @@ from scrapy_urlcanon.crawl.declared.claims import Belief, Claim, Claims, Way
 from scrapy_urlcanon.crawl.declared.dropped_requests import DroppedRequests
 from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
-from scrapy_urlcanon.crawl.dropped import DECLARED, Drop
+from scrapy_urlcanon.crawl.dropped.drop import DECLARED, Drop
 from scrapy_urlcanon.crawl.own_requests import RELEASED, is_unfiltered, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.job.job_rules import JobRules
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
 _QUALITIES: Final = (0.05, 0.3)

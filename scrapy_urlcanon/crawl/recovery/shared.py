@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
-    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 
 

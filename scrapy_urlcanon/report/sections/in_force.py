@@ -21,7 +21,7 @@ from scrapy_urlcanon.wording import count_of
 if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Cell, Screen
 

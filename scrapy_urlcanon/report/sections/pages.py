@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.canonicalizer.explanation import Step
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.sampling import SampledGroup, SampledVariant
     from scrapy_urlcanon.report.screen import Cell, Screen

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page
+from scrapy_urlcanon.crawl.dropped.summary import title_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
-from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.options import Option
 

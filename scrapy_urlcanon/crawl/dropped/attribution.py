@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
-from scrapy_urlcanon.crawl.dropped import DECLARED, Drop
+from scrapy_urlcanon.crawl.dropped.drop import DECLARED, Drop
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, own_mark_of, with_url
 from scrapy_urlcanon.crawl.settings import META_KEY
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.crawl.dropped import DropCounts
+    from scrapy_urlcanon.crawl.dropped.counts import DropCounts
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.first_urls import FirstUrls
-    from scrapy_urlcanon.crawl.origins import LinkingPages
 
 
 class DroppedDuplicates:

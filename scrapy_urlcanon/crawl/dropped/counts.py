@@ -1,4 +1,4 @@
-"""A request that was dropped, and how many were, by rule and by domain."""
+"""How many requests were dropped, by rule and by domain."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import logging
 from collections import Counter
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from w3lib.url import canonicalize_url
 
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat, name_in_stats
 from scrapy_urlcanon.wording import by_count
 
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
@@ -35,55 +33,6 @@ _COUNTED = 100_000
 _OF_SCRAPY = 1_000
 _REMEMBERED_VARIANTS = 200_000
 """Of so many variants it is known that they were counted, and at least of half of these."""
-
-
-DECLARED: Final = frozenset((RuleEntry(DECLARED_CANONICAL),))
-"""What a drop is due to where no rule is: another page declared its URL."""
-
-
-class Drop(NamedTuple):
-    """One dropped request, attributed."""
-
-    request: Request
-    first: str
-    """The URL of the first request with the same fingerprint; that under which the page of a URL
-    that is skipped was found, or nothing."""
-    fingerprint: bytes
-    entries: frozenset[RuleEntry]
-    """What changed one of the two URLs: entries of options, and normalizations; none if exact.
-
-    ``declared_canonical`` alone where it was another page, which declared it; none where the
-    spider named the page.
-    """
-    domain: str
-    """That of the dropped URL, as of :func:`domain_of`."""
-    linked_from: str = ""
-    """The URL of the page that linked it, where a report is to say so and it is known."""
-
-    @property
-    def rules(self) -> frozenset[str]:
-        """The options and normalizations that :attr:`entries` belong to."""
-        return frozenset(entry.option for entry in self.entries)
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether it was skipped, and no duplicate."""
-        return any(entry.is_skip for entry in self.entries)
-
-    @property
-    def is_declared(self) -> bool:
-        """Whether another page declared its URL, which stands for it."""
-        return self.entries == DECLARED
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the very same URL was seen before."""
-        return self.request.url == self.first
-
-    @property
-    def asks_the_same(self) -> bool:
-        """Whether the site was asked for the very same before."""
-        return as_sent(self.request.url) == as_sent(self.first)
 
 
 class DropCounts:
@@ -169,7 +118,7 @@ class DropCounts:
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log the summary."""
         # When the crawl is over: it would have waited for the import before it began.
-        from scrapy_urlcanon.crawl.summary import summary  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.dropped.summary import summary  # noqa: PLC0415
 
         self._write()
         dropped = self._exact + self._variants

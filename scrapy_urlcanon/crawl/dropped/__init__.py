@@ -1,0 +1,1 @@
+"""What is dropped: why, how often, and how that is said."""
