@@ -9,20 +9,16 @@ import os
 from pathlib import Path
 
 import pytest
-from audited_shop import SETTINGS, WRONG, product
 from loopback import page
-from scrapy import Request
-from scrapy.exceptions import CloseSpider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.crawl.checks.case import rounds_of
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.job_rules import JobRules
-from scrapy_urlcanon.crawl.job.journal import FILE, FORMAT, OUTCOMES, Journal
+from scrapy_urlcanon.crawl.job.journal import FILE, OUTCOMES, Journal
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
 
@@ -277,225 +273,6 @@ def test_fingerprints_of_any_scrapy_are_counted(tmp_path, caplog, stored):
     assert "its 1000 stored fingerprints are of other rules" in caplog.text
 
 
-@deferred_f_from_coro_f
-async def test_next_run_compares_with_no_page_that_a_suspended_entry_merged(crawl):
-    """What came first under a fingerprint, before the entry fell, is a URL of another page."""
-    pages = {
-        "/": [f"/{name}?id={n}&sid=0" for n in range(4) for name in "abc"] + ["/more"],
-        "/more": [f"/{name}?sid=1" for name in "abc"],
-        "/later": [f"/{name}?sid={n}" for n in range(2, 5) for name in "abc"],
-    }
-
-    def respond(request):
-        linked = pages.get(request.target)
-        return links(*linked) if linked else product(request.target.partition("sid")[0])
-
-    settings = {**SETTINGS, **JOB, "URLCANON_AUDIT": 1}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["sid", "id"]}}
-    first = await crawl(respond, settings)
-    assert first.figures["audit/suspended/drop_params/id"] == 1
-    assert set(pages["/"][:-1] + pages["/more"]) <= set(first.pages)
-    second = await crawl(respond, settings, start=[f"{SITE}/later"])
-    assert "audit/false_merge" not in second.figures
-    assert second.figures["audited"] > 0
-
-
-@deferred_f_from_coro_f
-async def test_next_run_fetches_the_page_whose_url_a_suspended_entry_had_made_of_others(crawl):
-    """It was stopped in order, with that URL as seen, though nobody had fetched it."""
-    pages = {"/": [f"/p?id={n}" for n in range(8)], "/later": ["/p?sid=1", "/p?sid=2"]}
-
-    def respond(request):
-        if linked := pages.get(request.target):
-            return links(*linked)
-        return page("gone", status=404) if request.query == "sid=1" else product(request.target)
-
-    settings = {**SETTINGS, **JOB, "URLCANON_AUDIT": 1}
-    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["sid", "id"]}}
-    first = await crawl(respond, settings)
-    assert set(pages["/"]) <= set(first.pages)
-    second = await crawl(respond, settings | {"URLCANON_AUDIT": 0}, start=[f"{SITE}/later"])
-    assert second.pages == ["/later", "/p?sid=2"]
-
-
-@deferred_f_from_coro_f
-async def test_next_run_compares_with_the_start_request_that_was_recorded(crawl):
-    """What was dropped for it is none that stands for its page."""
-    pages = {"/": ["/p?id=1"], "/later": [f"/p?id={n}" for n in range(2, 8)]}
-
-    class Closing(FollowSpider):
-        def parse(self, response):
-            yield from super().parse(response)
-            if response.url == f"{SITE}/":
-                raise CloseSpider
-
-    def respond(request):
-        linked = pages.get(request.target)
-        return links(*linked) if linked else product(request.query)
-
-    settings = {**SETTINGS, **JOB, **WRONG, "URLCANON_RECORD_START": True}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-    start = [Request(f"{SITE}{url}", dont_filter=True) for url in ("/p?id=0", "/")]
-    first = await crawl(respond, settings, start=start, spider=Closing)
-    assert first.pages == ["/", "/p?id=0"]
-    second = await crawl(respond, settings, start=[f"{SITE}/later"])
-    assert {"/p?id=1", *pages["/later"]} <= {*second.pages}
-
-
-@pytest.mark.parametrize("is_made_anew", [False, True])
-@deferred_f_from_coro_f
-async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(crawl, is_made_anew):
-    """The kept page is not asked for by the URL that failed: nothing could be told of any other."""
-    pages = {
-        "/": [f"/{name}?sid={n}" for name in "abc" for n in range(2)],
-        "/later": [f"/{name}?sid={n}" for name in "abc" for n in range(2, 5)],
-    }
-
-    def respond(request):
-        if linked := pages.get(request.target):
-            return links(*linked)
-        return page("gone", status=404) if request.query == "sid=0" else product(request.path)
-
-    settings = {**OLD, **JOB, "URLCANON_AUDIT": 1, "CONCURRENT_REQUESTS": 1}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-    first = await crawl(respond, settings)
-    assert first.figures["rescued"] == 3
-    if is_made_anew:
-        # As after a kill.
-        write("job/requests.queue/active.json", "")
-    second = await crawl(respond, settings, start=[f"{SITE}/later"])
-    assert not [url for url in second.hits if url.endswith("sid=0")]
-    assert second.figures["audit/rule/drop_params:sid/site.example/same"] == 9
-
-
-@pytest.mark.parametrize("is_rewritten", [False, True])
-@deferred_f_from_coro_f
-async def test_run_after_a_kill_audits_what_was_merged_before(crawl, is_rewritten):
-    """What the killed run had not audited may be the only sign that an entry is wrong."""
-    urls = [f"/p?id={n}" for n in range(8)]
-
-    def respond(request):
-        return links(*urls) if request.path == "/" else product(request.query)
-
-    settings = {**SETTINGS, **JOB, **WRONG, "URLCANON_REWRITE": is_rewritten}
-    await crawl(respond, {**settings, "URLCANON_AUDIT": 0})
-    # As after a kill.
-    write("job/requests.queue/active.json", "")
-    second = await crawl(respond, {**settings, "URLCANON_AUDIT": 1}, start=())
-    assert set(urls[1:]) <= set(second.pages)
-    assert (urls[0] in second.pages) is is_rewritten
-
-
-@deferred_f_from_coro_f
-async def test_run_after_a_kill_takes_no_page_for_one_that_had_its_fingerprint(crawl):
-    """What waits to be fetched was scheduled before the entry fell that made it one with that."""
-
-    class Asking(FollowSpider):
-        def parse(self, response):
-            yield {"url": response.url, "text": ""}
-            if response.url == f"{SITE}/":
-                yield Request(f"{SITE}/a?id=1", priority=-10)
-                yield from (Request(f"{SITE}/p?id={n}") for n in range(8))
-                yield Request(f"{SITE}/more", priority=-5)
-            if response.url == f"{SITE}/more":
-                yield Request(f"{SITE}/a")
-                yield Request(f"{SITE}/last", priority=-5)
-            if response.url == f"{SITE}/last":
-                raise CloseSpider
-
-    def respond(request):
-        return product(request.target)
-
-    settings = {**SETTINGS, **JOB, **WRONG, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-    first = await crawl(respond, settings, spider=Asking)
-    assert first.figures["audit/suspended/drop_params/id"] == 1
-    assert "/a" in first.pages
-    assert "/a?id=1" not in first.pages
-    # As after a kill.
-    write("job/requests.queue/active.json", "")
-    second = await crawl(respond, settings, start=())
-    assert "/a?id=1" in second.pages
-
-
-@deferred_f_from_coro_f
-async def test_next_run_takes_no_page_for_one_that_had_its_fingerprint_between_two_falls(crawl):
-    """What came of a request is told by its URL, whatever entries were off when it was done."""
-
-    class Asking(FollowSpider):
-        def parse(self, response):
-            yield {"url": response.url, "text": ""}
-            if response.url == f"{SITE}/":
-                yield Request(f"{SITE}/a?sid=1", priority=-10)
-                yield Request(f"{SITE}/a?ref=1")
-                for priority, name in enumerate(("ref", "sid"), -2):
-                    urls = (f"{SITE}/{name}?{name}={n}" for n in range(8))
-                    yield from (Request(url, priority=priority) for url in urls)
-                yield from (Request(f"{SITE}/{n}", priority=-3) for n in range(12))
-                yield Request(f"{SITE}/last", priority=-5)
-            if response.url == f"{SITE}/last":
-                raise CloseSpider
-
-    settings = {**SETTINGS, **JOB, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
-    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["ref", "sid"]}}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-
-    def respond(request):
-        return product(request.target)
-
-    first = await crawl(respond, settings, spider=Asking)
-    fallen = [name for name in first.figures if name.startswith("audit/suspended/")]
-    assert fallen == ["audit/suspended/drop_params/sid", "audit/suspended/drop_params/ref"]
-    assert "/a?ref=1" in first.pages
-    assert "/a?sid=1" not in first.pages
-    second = await crawl(respond, settings, start=())
-    assert "/a?sid=1" in second.pages
-
-
-@deferred_f_from_coro_f
-async def test_next_run_fetches_what_was_queued_for_a_page_that_an_audit_gave_another_one_of(crawl):
-    """One entry fell, and another one merges the two still: what stands for both is to come."""
-
-    class Asking(FollowSpider):
-        def parse(self, response):
-            yield {"url": response.url, "text": ""}
-            if response.url == f"{SITE}/a?sid=0":
-                yield Request(f"{SITE}/a", priority=-10)
-                yield Request(f"{SITE}/a?ref=1")
-                yield from (Request(f"{SITE}/p?sid={n}", priority=-1) for n in range(8))
-                yield from (Request(f"{SITE}/{n}", priority=-2) for n in range(8))
-                yield Request(f"{SITE}/last", priority=-5)
-            if response.url == f"{SITE}/last":
-                raise CloseSpider
-
-    settings = {**SETTINGS, **JOB, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
-    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["ref", "sid"]}}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-
-    def respond(request):
-        return product(request.target)
-
-    start = [Request(f"{SITE}/a?sid=0", dont_filter=True)]
-    first = await crawl(respond, settings, start=start, spider=Asking)
-    assert first.figures["audit/suspended/drop_params/sid"] == 1
-    assert "audit/suspended/drop_params/ref" not in first.figures
-    assert "/a?ref=1" in first.pages
-    second = await crawl(respond, settings | {"URLCANON_AUDIT": 0}, start=())
-    assert "/a" in second.pages
-
-
-def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):
-    """Scrapy writes fingerprints down some hundred at a time: a killed run may have left none.
-
-    Its journal has what it audited, and nothing that has the same number is fetched again.
-    """
-    settings = Settings({"JOBDIR": str(tmp_path)})
-    assert next(rounds_of(settings)) == 0
-    (tmp_path / FILE).write_bytes(FORMAT)
-    assert next(rounds_of(settings)) > 0
-
-
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @deferred_f_from_coro_f
 async def test_of_crawls_that_begin_at_once_one_has_the_job(crawl, caplog):
@@ -514,24 +291,6 @@ async def test_of_crawls_that_begin_at_once_one_has_the_job(crawl, caplog):
     again = await crawl(site(PAGES), {**OLD, **JOB}, start=())
     assert again.hits == []
     assert "job/recovered" not in again.figures
-
-
-@deferred_f_from_coro_f
-async def test_suspension_outlives_the_run(crawl):
-    """What the audit turned off stays off when the job is resumed."""
-    urls = [f"/p?id={n}" for n in range(8)]
-    settings = {
-        **JOB,
-        "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}},
-        "URLCANON_AUDIT": 1e-9,
-    }
-    respond = site({"/": links(*urls), **{url: page(f"<title>{url}</title>") for url in urls}})
-    first = await crawl(respond, settings)
-    assert first.figures["audit/suspended/drop_params/id"] == 1
-    more = ("/p?id=98", "/p?id=99")
-    pages = {"/": links(*more), **{url: page(url) for url in more}}
-    second = await crawl(site(pages), settings, start=[f"{SITE}{url}" for url in more])
-    assert sorted(second.hits) == sorted(more)
 
 
 @pytest.mark.parametrize(
