@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.origins import land, sources_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, as_asked_for, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import forget_failure, is_made_up
 from scrapy_urlcanon.crawl.recovery.page_ends import PageEnds
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
@@ -134,7 +134,7 @@ class UrlCanonDownloaderMiddleware:
         if audited:
             self._end_audit(request, response)
             return response
-        asked = as_asked_for(request, response)
+        asked = crawl.requests.as_asked_for(request, response) if crawl.requests else request
         if crawl.contents:
             # What is compared from now on is with the URL of this, and with what it shows.
             crawl.contents.note(asked, response)

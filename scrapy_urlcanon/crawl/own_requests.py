@@ -22,7 +22,6 @@ from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.http import Response
 
 MARK_KEY: Final = "_urlcanon"
 """In ``request.meta``; plain data, so that any queue can store it."""
@@ -136,17 +135,6 @@ def asks_by_url(request: Request) -> bool:
 def by_get(request: Request) -> Request:
     """Return *request* if it is a GET, else a plain one for its URL with the same meta."""
     return request if request.method == "GET" else Request(request.url, meta=request.meta)
-
-
-def as_asked_for(request: Request, response: Response) -> Request:
-    """Return *request* as it was before a middleware had another server asked for its page.
-
-    As those do that sell pages; the middleware gave *response* the URL of the page.
-    """
-    url = response.url
-    if url == request.url or domain_of(url) == domain_of(request.url):
-        return request
-    return with_url(by_get(request), url)
 
 
 def is_unfiltered(request: Request) -> bool:

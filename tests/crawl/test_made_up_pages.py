@@ -152,6 +152,44 @@ async def test_pages_of_another_server_are_audited_as_if_the_site_was_asked(craw
     assert counts[0] == counts[1]
 
 
+@deferred_f_from_coro_f
+async def test_failure_of_a_page_that_another_server_is_asked_for_is_heard_of_at_once(crawl):
+    """The next variant does not wait until nothing else is left to fetch."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/1"), "/a?sid=2": page("a")}
+    pages |= {f"/{n}": links(f"/{n + 1}") for n in range(1, 9)}
+
+    def respond(request):
+        target = unquote(request.url.removeprefix(API)).removeprefix(SITE)
+        return pages.get(target) or page("missing", status=404)
+
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {AsksAnotherServer: 543}}
+    result = await crawl(respond, settings)
+    asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]
+    assert "/a?sid=2" in asked[:5]
+
+
+@deferred_f_from_coro_f
+async def test_form_that_another_server_is_asked_to_send_is_not_the_page_of_its_url(crawl):
+    """What it brings is no content of that page, whose other URL is asked for where it fails."""
+
+    class Sending(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url}
+            if response.url == f"{SITE}/":
+                yield response.follow("/a?sid=1", method="POST", body=b"q=1")
+                yield from response.follow_all(["/a?sid=1", "/a?sid=2"])
+
+    def respond(request):
+        target = unquote(request.url.removeprefix(API)).removeprefix(SITE)
+        is_missing = request.method == "GET" and target == "/a?sid=1"
+        return page("missing", status=404) if is_missing else page(f"{request.method} {target}")
+
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {AsksAnotherServer: 543}}
+    settings["SCHEDULER_MEMORY_QUEUE"] = "scrapy.squeues.LifoMemoryQueue"
+    result = await crawl(respond, settings, spider=Sending)
+    assert result.pages == ["/", "/a?sid=1", "/a?sid=2"]
+
+
 class Browsing:
     """Has a page fetched by what follows redirects itself, as a browser does."""
 

@@ -10,10 +10,11 @@ in the place of pages, and is no evidence.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from audited_shop import BOILERPLATE
 from loopback import page
@@ -26,8 +27,35 @@ if TYPE_CHECKING:
     from loopback import Request as Asked
     from loopback import Response
 
+WITH_MIDDLEWARES = 300
+"""The first seed whose spider may have middlewares, or read what is noted of a fetch."""
+_API = "http://api.example/?url="
 _PARAMETERS = ["id", "ref", "sid"]
 _HUB = re.compile(r"/hub(\d+)")
+
+
+class AsksAnotherServer:
+    """A downloader middleware that has pages fetched by a server that sells them."""
+
+    def process_request(self, request):
+        if request.url.startswith(_API):
+            return None
+        meta = {**request.meta, "page": request.url}
+        return request.replace(url=f"{_API}{quote(request.url, safe='')}", meta=meta)
+
+    def process_response(self, request, response):
+        return response.replace(url=request.meta["page"])
+
+
+class Timing:
+    """One that reads of a response what it noted when it was asked for."""
+
+    def process_request(self, request):
+        request.meta["begun"] = True
+
+    def process_response(self, request, response):
+        assert request.meta["begun"]
+        return response
 
 
 @dataclass
@@ -63,6 +91,10 @@ class WrongRules:
         }
         self.share = random.choice([1, 1, 0.3])
         """Of what was dropped is audited."""
+        others = Random(f"middlewares {self.seed}")
+        kinds = [AsksAnotherServer, Timing] if self.seed >= WITH_MIDDLEWARES else []
+        chosen = [kind for kind in kinds if others.random() < 0.4]
+        self.settings["DOWNLOADER_MIDDLEWARES"] = dict.fromkeys(chosen, 543)
 
     def _urls(self, random: Random) -> Iterator[str]:
         names = [name for name in _PARAMETERS if name in {*self.selecting, *self.dropped}]
@@ -113,6 +145,9 @@ class WrongRules:
 
     def respond(self, asked: Asked) -> Response:
         """Answer what is *asked*."""
+        if asked.url.startswith(_API):
+            url = unquote(asked.url.removeprefix(_API))
+            asked = replace(asked, target=url.removeprefix(SITE))
         if asked.target in self._statuses:
             return page("failed", status=self._statuses[asked.target])
         name = self.identity(asked.target, asked.body.decode())
@@ -127,6 +162,7 @@ class WrongRules:
 
         class Asking(FollowSpider):
             def parse(self, response):
+                assert response.meta["download_latency"] >= 0
                 target = response.url.removeprefix(SITE)
                 hub = _HUB.fullmatch(target)
                 if not hub and target != "/":

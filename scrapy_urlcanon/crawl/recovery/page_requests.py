@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from scrapy import signals
 from scrapy.http import Response
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import as_sent, sources_of
@@ -25,6 +26,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
     original_of,
     own_mark_of,
+    with_url,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, callback_of, rescue_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
@@ -134,6 +136,17 @@ class PageRequests:
         """Tell whether *page* is had, and not on its way to the callback of *request* yet."""
         return self._lives.is_had(page) and not self._lives.awaits(page, self._callback(request))
 
+    def as_asked_for(self, request: Request, response: Response) -> Request:
+        """Return *request* as it was before a middleware had another server asked for its page.
+
+        As those do that sell pages; the middleware gave *response* the URL of the page.
+        """
+        url = response.url
+        if url == request.url or domain_of(url) == domain_of(request.url):
+            return request
+        state = self._state_for(self._callback(request))
+        return with_url(self.pages.as_sent_to(url, request, state), url)
+
     def is_missed(self, page: bytes) -> bool:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
         return self._lives.is_missed(page)
@@ -191,6 +204,9 @@ class PageRequests:
             if request not in self.pages:
                 # Another middleware answered it before it came here.
                 self.sent(request)
+            asked = self.as_asked_for(request, response)
+            if asked is not request:
+                self.pages.note_elsewhere(request, asked)
             self._scraped[request] = None
 
     def delivered(self, response: Response) -> None:
@@ -206,11 +222,7 @@ class PageRequests:
         if request is None or not is_for_the_spider(request):
             return
         callback = self._callback(request)
-
-        def is_expected(page: bytes) -> bool:
-            return self._lives.state(page, callback) is State.EXPECTED
-
-        pages = self.pages.shown_by(response, request, is_expected)
+        pages = self.pages.shown_by(response, request, self._state_for(callback))
         if pages is None:
             return
         if (page := self.pages.own(request)) and not pages[page]:
@@ -404,7 +416,7 @@ class PageRequests:
     def _end(self, request: Request) -> None:
         callback = self._callback(request)
         self._withdraw(request, (request.url, *sources_of(request)), callback)
-        for page in self.pages.of(request):
+        for page in {*self.pages.of(request), *self.pages.asked_elsewhere(request)}:
             self._lives.ended(page, callback)
 
     def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
@@ -441,6 +453,9 @@ class PageRequests:
             for page, is_own in pages.items()
             if (lives.got if is_own else lives.led)(page, callback)
         ]
+
+    def _state_for(self, callback: str) -> Callable[[bytes], State]:
+        return lambda page: self._lives.state(page, callback)
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)

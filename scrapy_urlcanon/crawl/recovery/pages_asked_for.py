@@ -15,9 +15,10 @@ from scrapy_urlcanon.crawl.answers import (
 from scrapy_urlcanon.crawl.origins import address_of, sources_of
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, by_get, mark_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
+from scrapy_urlcanon.crawl.recovery.page_states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy import Request
     from scrapy.http import Response
@@ -38,6 +39,8 @@ class PagesAskedFor:
         self._outages = frozenset(map(int, settings.getlist("RETRY_HTTP_CODES")))
         # Of requests on their way: the rules may change before they come back.
         self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        # Of those that a middleware made of a request for the page, to another server.
+        self._elsewhere: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
 
     def __contains__(self, request: Request) -> bool:
         return request in self._pages
@@ -46,11 +49,33 @@ class PagesAskedFor:
         """Note that *request*, which goes to the downloader, is for *page*."""
         self._pages[request] = page
 
+    def as_sent_to(self, url: str, request: Request, state: Callable[[bytes], State]) -> Request:
+        """Return *request*, or a GET in its place if nobody sent to *url* what it sends.
+
+        That is meant for the server alone which was asked for the page.
+
+        :param state: returns what the callback of *request* knows of a page.
+        """
+        page = self._fingerprints.page(request, url)
+        return request if page and state(page) is not State.UNKNOWN else by_get(request)
+
+    def note_elsewhere(self, request: Request, asked: Request) -> None:
+        """Note that a middleware made *request* of *asked*, to another server."""
+        page = self._fingerprints.page(asked, asked.url)
+        if page:
+            self._elsewhere[request] = page
+
+    def asked_elsewhere(self, request: Request) -> Iterable[bytes]:
+        """Return the page for which *request* asked another server, if it did."""
+        page = self._elsewhere.get(request)
+        return (page,) if page else ()
+
     def rename(self, names: Mapping[bytes, bytes]) -> None:
         """Let pages be known by new *names*."""
-        for request, page in tuple(self._pages.items()):
-            if page in names:
-                self._pages[request] = names[page]
+        for pages in (self._pages, self._elsewhere):
+            for request, page in tuple(pages.items()):
+                if page in names:
+                    pages[request] = names[page]
 
     def own(self, request: Request) -> bytes | None:
         """Return the page of *request*, under the rules of when it was sent."""
@@ -78,7 +103,7 @@ class PagesAskedFor:
         return {**sources, page: True} if page else sources
 
     def shown_by(
-        self, response: Response, request: Request, is_expected: Callable[[bytes], bool]
+        self, response: Response, request: Request, state: Callable[[bytes], State]
     ) -> dict[bytes, bool] | None:
         """Return the pages of *request*, and whether *response* is content of each itself.
 
@@ -86,11 +111,11 @@ class PagesAskedFor:
         on, another URL of the page may not have. An outage, or a redirect to no other page, which
         the spider may follow itself, is nothing of it yet, and so is what nobody downloaded: None.
 
-        :param is_expected: tells whether the callback of *request* waits for a page.
+        :param state: returns what the callback of *request* knows of a page.
         """
         if response.status in self._outages or brings_nothing(request, response):
             return None
-        pages = self._answered(response, request, is_expected)
+        pages = self._answered(response, request, state)
         is_page = is_success(response)
         if not is_page and not is_error(response):
             url = location_of(response)
@@ -103,7 +128,7 @@ class PagesAskedFor:
         return pages
 
     def _answered(
-        self, response: Response, request: Request, is_expected: Callable[[bytes], bool]
+        self, response: Response, request: Request, state: Callable[[bytes], State]
     ) -> dict[bytes, bool]:
         """Return the pages of *request*, and whether the URL of *response* is one of each.
 
@@ -113,10 +138,11 @@ class PagesAskedFor:
         pages = self.of(request)
         if response.url == request.url:
             return pages
-        named = self._fingerprints.page(by_get(request), response.url)
+        sent = self.as_sent_to(response.url, request, state)
+        named = self._fingerprints.page(sent, response.url)
         if named and named not in pages:
             if address_of(response.url) != address_of(request.url):
                 pages = dict.fromkeys(pages, False)
-            if is_expected(named):
+            if state(named) is State.EXPECTED:
                 pages[named] = True
         return pages
