@@ -261,12 +261,28 @@ class Miner:
                 self._is_led_back(trial, tally)
                 or self._is_part_of_refused(trial, tally)
                 or self._is_category(trial, tally.scope)
+                or self._asks_for_what_is_gone(tally.scope)
             )
         ]
         if tallies:
             trial.forget_merges()
         accepted = [self._accept(trial, tally) for tally in tallies]
         return any(accepted)
+
+    def _asks_for_what_is_gone(self, scope: Scope) -> bool:
+        """Tell whether a scope asks for a parameter that was dropped in a part of it.
+
+        A rules file asks the URL as it is linked, and the trial has not seen that part.
+        """
+        name, _, value = scope.condition.partition("=")
+        place = scope._replace(condition="")
+        return any(
+            name in step.drops and (value == "*" or step.default in {None, value})
+            for accepted in self.accepted
+            if place.contains(there := accepted.scope._replace(condition=""))
+            or there.contains(place)
+            for step in accepted.operations
+        )
 
     def _is_led_back(self, trial: Trial, tally: Tally) -> bool:
         """Tell whether templates lead back what a trial leads away, and more pages speak for them.

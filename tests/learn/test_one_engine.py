@@ -9,6 +9,7 @@ from hashlib import sha1
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from observed import HOST, rules, see
 
 from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query_text
@@ -296,3 +297,22 @@ def loaded(seed):
     """Return a canonicalizer with the whole file of a site."""
     _, miner = mined(seed)
     return written(valid(rules_of(miner.site.domain, miner.accepted)))
+
+
+def test_parameter_that_is_dropped_in_a_part_is_no_condition_for_the_whole():
+    """A rules file asks the URL as it is linked: where it is dropped it is there all the same."""
+    changes = [
+        see(f"/changes/{i}{query}", f"changes {i}{shown}")
+        for i in range(12)
+        for query, shown in (("", ""), ("?rev=9", ""), ("?from=1&rev=9", " from 1"))
+    ]
+    files = [
+        see(f"/{part}/{i}?{query}rev={rev}", f"{part} {i} {rev}")
+        for part in ("tree", "blame", "view", "raw")
+        for i in range(2)
+        for rev in (8, 9)
+        for query in ("", "from=1&")
+    ]
+    key = Canonicalizer(rules([*changes, *files])).canonicalize
+    assert key(f"{HOST}/changes/1?rev=9") == key(f"{HOST}/changes/1")
+    assert key(f"{HOST}/changes/1?from=1&rev=9") != key(f"{HOST}/changes/1")
