@@ -7,10 +7,11 @@ from collections import Counter
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
 
 _CLOCK = re.compile(rb"(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?!\d)")
 _MERIDIEM = re.compile(rb" ?([ap])\.?m\b", re.IGNORECASE)
@@ -141,31 +142,36 @@ def _without_ages(text: bytes) -> bytes:
 def _without_now(text: bytes, now: int, days: Collection[_Day]) -> bytes:
     """Return *text* with ``0:00`` for each time that is that of the visit."""
     times = list(_CLOCK.finditer(text))
-    visits = [
-        time
-        for time in times
-        if (int(time[2]) - now + 1) % 30 <= 2  # noqa: PLR2004
+    of_visit = [
+        (int(time[2]) - now + 1) % 30 <= 2  # noqa: PLR2004
         and _may_be_of(now, days, time)
+        for time in times
     ]
-    if not visits:
+    if not any(of_visit):
         return text
-    lines = Counter(map(_form, times))
-    lines_of_visits = Counter(map(_form, visits))
+    lines = list(_lines_of(text, times))
+    all_times = Counter(lines)
+    visits = Counter(compress(lines, of_visit))
     pieces: list[bytes] = []
     done = 0
-    for time in visits:
-        form = _form(time)
-        if 2 * lines_of_visits[form] >= lines[form]:
+    for time, line in compress(zip(times, lines, strict=True), of_visit):
+        if 2 * visits[line] >= all_times[line]:
             pieces += text[done : time.start()], b"0:00"
             done = time.end()
     return b"".join([*pieces, text[done:]])
 
 
-def _form(time: re.Match[bytes]) -> bytes:
-    """Return the line in which a time stands, whatever its numbers are."""
-    text, end = time.string, time.string.find(b"\n", time.end())
-    line = text[text.rfind(b"\n", 0, time.start()) + 1 : end if end >= 0 else len(text)]
-    return _NUMBER.sub(b"0", line)
+def _lines_of(text: bytes, times: Iterable[re.Match[bytes]]) -> Iterator[bytes]:
+    """Yield the line in which each time stands, whatever its numbers are."""
+    line, end = b"", 0
+    for time in times:
+        # One line may have very many of them.
+        if time.start() >= end:
+            start = text.rfind(b"\n", end, time.start()) + 1 or end
+            end = text.find(b"\n", time.end())
+            end = len(text) if end < 0 else end
+            line = _NUMBER.sub(b"0", text[start:end])
+        yield line
 
 
 def _may_be_of(now: int, days: Collection[_Day], time: re.Match[bytes]) -> bool:

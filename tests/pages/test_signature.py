@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from xxhash import xxh3_64_intdigest
 
+from scrapy_urlcanon.pages import steady_text
 from scrapy_urlcanon.pages.canonical_link import declared_canonical
 from scrapy_urlcanon.pages.markup import folded_lines, parse, text_of
 from scrapy_urlcanon.pages.page import Page
@@ -274,6 +275,23 @@ def test_time_of_the_visit_beside_a_list_is_no_content():
         for date, now in (("Sun, 22 Nov 2026", "05:41"), ("Sun, 22 Nov 2026", "06:59"))
     }
     assert len(lines) == 1
+
+
+def test_line_of_many_times_is_read_once(monkeypatch):
+    """A page may be one line of very many: each of them stands in the same one."""
+
+    class Reading:
+        lines = 0
+
+        def sub(self, number, line):
+            Reading.lines += 1
+            return line.replace(b"5", number)
+
+    monkeypatch.setattr(steady_text, "_NUMBER", Reading())
+    text = b"one\n" + b"at 05:41, " * 9 + b"\nit is 05:41"
+    hidden = steady_text.steady(text, "Sun, 22 Nov 2026 05:41:09 GMT")
+    assert hidden == b"one\n" + b"at 0:00, " * 9 + b"\nit is 0:00"
+    assert Reading.lines == 2
 
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
