@@ -241,7 +241,7 @@ class ScopeSearch:
             return self._thresholds.special(
                 pages - self._trial.fitted,
                 tally.against,
-                len(whole.pages),
+                whole.support(self._thresholds),
                 whole.against,
                 alternatives,
             )
