@@ -149,6 +149,19 @@ def test_what_an_audit_gave_to_the_spider_is_not_the_page_that_it_is_merged_with
     assert rewritten(records, ["sid"])[-1] == Record(Kind.FETCHED, b"audit", callback="parse")
 
 
+def test_what_an_audit_gave_to_the_spider_is_had_where_nothing_else_filtered_was_of_its_page():
+    """It was asked for past the duplicate filter too, under rules of which no other record is."""
+    url = "http://a.example/?sid=2"
+    audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": url}}}
+    records = [
+        scheduled(url, b"audit", **audit),
+        Record(Kind.FETCHED, b"audit", callback="parse"),
+        scheduled(url, b"of other rules", dont_filter=True),
+    ]
+    given = Record(Kind.FETCHED, url.encode(), callback="parse")
+    assert rewritten(records, [])[-1] == given
+
+
 def test_what_an_audit_gave_to_the_spider_comes_before_what_was_dropped():
     """Its outcome is that of the URL which was audited, and of no other one of the page."""
     first, dropped, given = (f"http://a.example/{text}" for text in ("?id=1", "a?sid=1", "a?sid=2"))

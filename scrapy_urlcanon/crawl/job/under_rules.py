@@ -89,13 +89,13 @@ def _merged_as_before(
     }
     dropped = {
         data["url"]: (record.fingerprint, data)
-        for record, data in _requests(records)
+        for record, data in _filtered(records)
         if data["url"] in given and MARK_KEY not in data.get("meta", ())
     }
     first: dict[bytes, dict[str, Any]] = {}
     pages = {page for page, _ in dropped.values()}
-    for record, data in _requests(records) if pages else ():
-        if record.fingerprint in pages and _is_filtered(data):
+    for record, data in _filtered(records) if pages else ():
+        if record.fingerprint in pages:
             first.setdefault(record.fingerprint, data)
 
     def page_of(data: dict[str, Any]) -> bytes | None:
@@ -114,8 +114,11 @@ def _requests(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any
             yield record, record.request
 
 
-def _is_filtered(data: Mapping[str, Any]) -> bool:
-    return not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ()))
+def _filtered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield those that the duplicate filter saw."""
+    for record, data in _requests(records):
+        if not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ())):
+            yield record, data
 
 
 def _scheduled(
