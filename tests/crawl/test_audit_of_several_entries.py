@@ -14,6 +14,7 @@ from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "size"]}}}
+CLICKS = {"playwright_page_methods": []}
 
 
 class Clicking(FollowSpider):
@@ -22,7 +23,7 @@ class Clicking(FollowSpider):
     def parse(self, response):
         for each in super().parse(response):
             if isinstance(each, Request) and each.url.endswith("?id=0&ref=3"):
-                each.meta["playwright_page_methods"] = []
+                each.meta.update(CLICKS)
             yield each
 
 
@@ -124,6 +125,49 @@ async def test_page_that_two_wrong_entries_merged_is_fetched_once_both_fell(craw
     suspended = [name for name in result.figures if name.startswith("audit/suspended/")]
     assert suspended == ["audit/suspended/drop_params/ref", "audit/suspended/drop_params/sid"]
     assert {*result.pages} == {"/", "/later", *others, *later}
+
+
+class Both(FollowSpider):
+    """Asks for each of two pages with two callbacks, and for others with one."""
+
+    pages = (
+        ("parse", "/p?ref=0"),
+        ("other", "/p?ref=1&sid=1"),
+        ("parse", "/p?ref=1&sid=2"),
+        ("other", "/p?ref=0&sid=3"),
+        ("parse", "/later"),
+    )
+    later = tuple(("parse", f"/q{n}?ref={ref}") for n in range(4) for ref in (1, 2))
+    shown = frozenset((name, url.partition("&")[0]) for name, url in (*pages, *later))
+
+    def __init__(self, *arguments, **others):
+        super().__init__(*arguments, **others)
+        self.got = set()
+
+    def parse(self, response):
+        yield from self.note("parse", response)
+        asked = {"/": self.pages, "/later": self.later}
+        for name, url in asked.get(response.url.removeprefix(SITE), ()):
+            # In the former ones a browser clicks, which no audit is to do.
+            meta = {} if url in {each for _, each in self.later} else CLICKS
+            yield Request(SITE + url, getattr(self, name), meta=meta)
+
+    def other(self, response):
+        return self.note("other", response)
+
+    def note(self, name, response):
+        self.got.add((name, response.url.removeprefix(SITE).partition("&")[0]))
+        return []
+
+
+@deferred_f_from_coro_f
+async def test_page_of_which_two_callbacks_got_other_urls_is_fetched_for_each_of_them(crawl):
+    """What one got by the URL that stood for it the other one has not, once the entry is off."""
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+    site = shop((), lambda request, _: product(request.target.partition("&")[0]))
+    result = await crawl(site, {**rules, **SETTINGS}, spider=Both)
+    assert result.figures["audit/suspended/drop_params/ref"] == 1
+    assert result.crawler.spider.got == Both.shown | {("parse", "/")}
 
 
 class Holding:

@@ -214,7 +214,8 @@ class Audit:
         self.cases.note(request.url, response)
         if mark_of(request, RESCUE):
             self._variants.forget(request)
-            self._first_urls.replace(page, request.url)
+            if not self._requests.is_got(page):
+                self._first_urls.replace(page, request.url)
         self._variants.came(page)
         self._go_on_with_the_sample()
 

@@ -138,9 +138,11 @@ class Suspension:
         def is_meant(drop: Drop) -> bool:
             if not merges or drop.is_skipped or drop.is_declared:
                 return drop.domain == domain and entry in drop.entries
-            # Another URL may stand for its page now than when it was dropped.
+            # Another URL may stand for its page now than when it was dropped, and its callback may
+            # have got that by a third one.
             page = drop.fingerprint
             first = stood.get(page) or self._first_urls.of(page) or drop.first
+            first = self._requests.got_by(drop.request, page) or first
             canonicalize = self._canonicalizer.canonicalize
             return drop.domain == domain and canonicalize(drop.request.url) != canonicalize(first)
 

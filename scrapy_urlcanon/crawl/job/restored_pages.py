@@ -56,11 +56,14 @@ class RestoredPages:
     def _take_outcome(self, record: Record) -> None:
         fingerprint = record.fingerprint
         page, depth = record.page or fingerprint, self._depths.get(fingerprint)
+        is_got = self._requests.is_got(page)
         self._requests.restore(page, record.callback, _EVENTS[record.kind], depth)
         rescue = self._rescues.get(fingerprint) if record.kind is Kind.FETCHED else None
         its_page = rescue and self._fingerprints.page(rescue)
         if rescue and its_page:
-            self.rescued[its_page] = rescue.url
+            self._requests.restore_url(its_page, record.callback, rescue.url)
+            if not is_got:
+                self.rescued[its_page] = rescue.url
 
     def _take_scheduled(self, fingerprint: bytes, data: Mapping[str, Any]) -> None:
         meta = data.get("meta") or {}

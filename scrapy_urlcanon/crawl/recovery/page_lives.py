@@ -197,6 +197,18 @@ class PageLives(Generic[R]):
                 if self.state(new, callback) is not State.GIVEN:
                     self.confirmed(new, callback)
 
+    def split(self, page: bytes, callback: Hashable, new: bytes) -> None:
+        """Let what *callback* has had of *page* be *new*: they are two from now on."""
+        if self.state(page, callback) is State.HAD:
+            place = self._place(callback)
+            self._known[page] = (self._known.get(page) or 0) & ~(3 << place)
+            had = State.HAD.value << place
+            self._known[new] = (self._known.get(new) or 0) & ~(3 << place) | had | _RECORDED
+
+    def is_got(self, page: bytes) -> bool:
+        """Tell whether any callback has had content of *page* itself."""
+        return State.HAD in self._states(page)
+
     def _united(self, known: int, other: int) -> int:
         """Return what is known of a page that was known as two: of the first, where it is."""
         known |= other & _RECORDED

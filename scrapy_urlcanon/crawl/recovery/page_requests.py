@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, WeakSet
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.http import Response
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
@@ -35,14 +35,13 @@ from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
-from scrapy_urlcanon.crawl.scheduling.seen import takes_note_of
+from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped.drop import Drop
@@ -51,8 +50,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
-_REMEMBERED_LED: Final = 100_000
-"""URLs, some 300 bytes each."""
+_REMEMBERED_URLS: Final = 100_000
+"""Some 300 bytes each."""
 
 _LOOKED_AT: Final = 100
 """Responses that the spider may be done with, each time that something is sent or dropped: where
@@ -104,7 +103,9 @@ class PageRequests:
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._refused: Request | None = None
         # By page and callback the URL that led to another page, an error or a redirect.
-        self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_LED)
+        self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_URLS)
+        # The URL by which the callback got the page, where another URL stands for that.
+        self._got_by: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_URLS)
         self._depths = LeastDepths(
             settings.remembered_pages, is_limited=bool(crawler.settings.getint("DEPTH_LIMIT"))
         )
@@ -147,6 +148,14 @@ class PageRequests:
         state = self._state_for(self._callback(request))
         return with_url(self.pages.as_sent_to(url, request, state), url)
 
+    def is_got(self, page: bytes) -> bool:
+        """Tell whether any callback has had content of *page* itself."""
+        return self._lives.is_got(page)
+
+    def got_by(self, request: Request, page: bytes) -> str | None:
+        """Return by which URL the callback of *request* got *page*; None if by that of the page."""
+        return self._got_by.get((page, self._callback(request)))
+
     def is_missed(self, page: bytes) -> bool:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
         return self._lives.is_missed(page)
@@ -166,6 +175,20 @@ class PageRequests:
                 url = self._led.pop((page, callback))
                 if url is not None and (new, callback) not in self._led:
                     self._led[new, callback] = url
+                self._rename_got(page, new, callback)
+
+    def _rename_got(self, page: bytes, new: bytes, callback: Hashable) -> None:
+        """Know by another name than *new* what *callback* got of *page* by another URL."""
+        url = self._got_by.pop((page, callback))
+        if url is None:
+            return
+        own = Request(url)
+        its_page = self._fingerprints.page(own)
+        if its_page is None or its_page == new:
+            self._got_by[new, callback] = url
+        else:
+            self._lives.split(new, callback, its_page)
+            record_as_seen(self._crawler, own)
 
     # What happens to it.
 
@@ -235,9 +258,19 @@ class PageRequests:
         self._withdraw(request, urls, callback)
         self._note_what_led(request, urls, pages, callback)
         new = self._bring(pages, callback)
+        if page and pages[page]:
+            self._note_url(request, page, callback)
         self._scraped[request] = tuple(new)
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
+
+    def _note_url(self, request: Request, page: bytes, callback: str) -> None:
+        """Note by which URL *callback* got *page*, unless the duplicate filter recorded that."""
+        self._got_by.pop((page, callback))
+        is_other = mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request))
+        # No URL alone tells the page of what has a body, or a name for it.
+        if is_other and self._fingerprints.page(Request(request.url)) == page:
+            self._got_by[page, callback] = request.url
 
     def asked_again(self, request: Request, response: Response) -> None:
         """Note that a callback which is at work on *response* asks for its page by *request* too.
@@ -354,6 +387,10 @@ class PageRequests:
         moves = {Event.GOT: lives.got, Event.LED: lives.led, Event.ENDED: lives.ended}
         moves[event](page, callback)
         lives.confirmed(page, callback)
+
+    def restore_url(self, page: bytes, callback: str, url: str) -> None:
+        """Note that *callback* got *page* by *url*, which did not stand for it, in such a run."""
+        self._got_by[page, callback] = url
 
     def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
         """Note that *callback* asked for *page* by *step* in an earlier run of the job."""
