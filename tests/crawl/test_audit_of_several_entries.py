@@ -209,3 +209,15 @@ async def test_entry_whose_audits_ended_as_another_one_fell_is_audited_again(cra
     result = await crawl(shop([*pages, "/later"], shown), settings)
     assert result.figures["audit/suspended/drop_params/sid"] == 1
     assert {*variants} <= {*result.pages}
+
+
+@deferred_f_from_coro_f
+async def test_what_one_entry_merged_is_audited_before_what_several_did(crawl):
+    """Of the latter nothing is told here, whatever their number: without one it is a third page."""
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+    urls = [f"/p{n}?ref=0&sid=0" for n in range(18)]
+    urls += [f"/p{n}?ref=1&sid=1" for n in range(14)]
+    urls += [f"/p{n}?ref=0&sid=1" for n in (14, 15)] + [f"/p{n}?ref=1&sid=0" for n in (16, 17)]
+    site = shop(urls, lambda request, _: product(request.target))
+    result = await crawl(site, {**rules, **SETTINGS})
+    assert {*urls} <= {*result.pages}

@@ -271,7 +271,7 @@ class AuditSample:
 
         What may be a view of a page that was audited comes last. An entry is looked at in each
         section of a site, and where it was wrong in one there. The more entries a drop tells of the
-        better, until there was one of which nothing was told.
+        better, until there was one of which nothing was told; from then on the fewer merged it.
         """
         is_told_in = record.section_test()
 
@@ -279,7 +279,7 @@ class AuditSample:
             records = self.records.of(drop.entries, drop.domain)
             is_behind = not is_told_in(drop.request.url)
             if any(each.cannot_tell and not each.judged for each in records):
-                return self.may_repeat(drop), is_behind, len(records)
+                return self.may_repeat(drop), is_behind, len(self.merging_entries(drop).entries)
             waiting = sum(each in self._waiting for each in records)
             return self.may_repeat(drop), is_behind, -waiting
 
