@@ -24,7 +24,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -140,13 +140,14 @@ class AuditCases:
         case = AuditCase(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
         self._cases[url] = case
         comparison = case.compare_with(reference, self._sites.noise_of(drop.domain))
-        self._go_on_comparing(case, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
+        self._go_on(case, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 
     def note(self, url: str, response: Response) -> None:
         """Note that the spider gets what *url* showed, for which some may wait."""
         if self._skipped:
-            self._follow(self._skipped.note(url, self._contents.read(response)))
+            for case, told in self._skipped.note(url, self._contents.read(response)):
+                self._go_on(case, told)
 
     def dropped(self, request: Request) -> None:
         """Note that *request* is dropped; if a case waits for it, it does not come.
@@ -168,7 +169,8 @@ class AuditCases:
             if self._cases.get(case.drop.request.url) is case:
                 self._take(case, None)
         if self._skipped:
-            self._follow(self._skipped.go_on())
+            for case, told in self._skipped.go_on():
+                self._go_on(case, told)
 
     def fetched(self, request: Request, response: Response | None) -> bool:
         """Take over what an audit fetched; return whether the spider is to get it.
@@ -204,12 +206,21 @@ class AuditCases:
                     drops.append(case.drop)
         return drops
 
-    def _go_on_comparing(self, case: AuditCase, judgement: Judgement | Side) -> None:
-        if isinstance(judgement, Side):
-            self._fetch_side(case, judgement)
+    def _go_on(self, case: AuditCase, told: Judgement | Side) -> None:
+        """Fetch that side of *case*, or end it with that verdict."""
+        if isinstance(told, Side):
+            self._fetch_side(case, told)
         elif case.on_verdict:
             self._close(case)
-            case.on_verdict(judgement)
+            case.on_verdict(told)
+        else:
+            self._conclude(case, told)
+
+    def _go_on_blaming(self, case: AuditCase, told: str | Blamed) -> None:
+        if isinstance(told, Blamed):
+            self._conclude(case, *told)
+        else:
+            self._fetch(case, told)
 
     def _fetch_side(self, case: AuditCase, side: Side) -> None:
         case.side = side
@@ -225,32 +236,18 @@ class AuditCases:
         self._stats.inc(Stat.AUDIT_FETCHES)
         self._crawler.engine.crawl(request)
 
-    def _follow(self, told: Iterable[tuple[AuditCase, Judgement | Side]]) -> None:
-        """Do what is *told* of each case: fetch that side, or end with that verdict."""
-        for case, judgement in told:
-            if isinstance(judgement, Side):
-                self._fetch_side(case, judgement)
-            else:
-                self._conclude(case, judgement)
-
-    def _follow_blame(self, case: AuditCase, told: str | Blamed) -> None:
-        if isinstance(told, Blamed):
-            self._conclude(case, *told)
-        else:
-            self._fetch(case, told)
-
     def _take(self, case: AuditCase, response: Response | None) -> bool:
         """Take over what was fetched for *case*; return whether the spider is to get it."""
         case.is_fetching = False
         if case.found:
-            self._follow_blame(case, self._blame.go_on(case, case.found, response))
+            self._go_on_blaming(case, self._blame.go_on(case, case.found, response))
             return False
         judgement = self._judge(case, response)
         if judgement is None:
             self._sample.pause(case.drop.request.url, case.fetches)
             return False
         if case.on_verdict or isinstance(judgement, Side):
-            self._go_on_comparing(case, judgement)
+            self._go_on(case, judgement)
             return False
         return self._end(case, judgement)
 
@@ -271,15 +268,15 @@ class AuditCases:
             return self._skipped.judge(case, response, shown)
         if case.side is Side.VARIANT:
             case.response = case.response or response
+        common = self._contents.common
+        is_elsewhere = common.is_elsewhere(shown.digest, case.page, case.url_of_side)
         if case.comparison is None:
-            if self._contents.common.is_elsewhere(shown.digest, case.page, case.url_of_side):
+            if is_elsewhere:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
-            case.compare_with(
-                shown.digest, self._sites.noise_of(case.drop.domain), self._contents.common
-            )
+            case.compare_with(shown.digest, self._sites.noise_of(case.drop.domain), common)
             return Side.VARIANT
         judgement = case.comparison.add(case.side, shown)
-        if self._contents.common.is_elsewhere(shown.digest, case.page, case.url_of_side):
+        if is_elsewhere:
             dropped = parts_dropped(case.drop.request.url, case.drop.first)
             self._sites.of(case.drop.domain).note_shared(shown.texts, dropped)
         if isinstance(judgement, Side) and case.is_exhausted:
@@ -303,7 +300,7 @@ class AuditCases:
         elif case.merged_by.is_joint or len(case.merged_by.entries) == 1:
             self._conclude(case, judgement)
         else:
-            self._follow_blame(case, self._blame.begin(case, judgement))
+            self._go_on_blaming(case, self._blame.begin(case, judgement))
         return case.is_got
 
     def _conclude(
