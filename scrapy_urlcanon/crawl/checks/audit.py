@@ -123,9 +123,7 @@ class Audit:
             requests=requests,
             rule_changes=rule_changes,
             stats=stats,
-            variants=self._variants,
-            held=self.held,
-            take_under_way=self.cases.take,
+            take=self._take,
         )
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
         # Signals hold their receivers weakly.
@@ -138,6 +136,13 @@ class Audit:
         """Yield what was dropped and is to be let through if what merged it proves wrong."""
         yield from (drop.request for drop in self._variants.drops)
         yield from self.cases.lacking()
+
+    def _take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
+        """Remove and return those of :meth:`merged` on *domain* that *is_meant* is true of."""
+        drops = [*self.cases.take(is_meant), *self._variants.take(domain, is_meant)]
+        # The first URL of a page stands for it. The server may not answer again what it has
+        # answered, or is about to.
+        return sorted(drops, key=lambda drop: not self.held.has(drop.request.url))
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
         """Take over that pages are known by other *names*: the rules changed."""

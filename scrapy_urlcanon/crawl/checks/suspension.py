@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
-    from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
@@ -42,10 +40,8 @@ logger = logging.getLogger(__name__)
 class Suspension:
     """Turns an entry off for a domain, and lets through what it had merged, and nothing else.
 
-    :param variants: what was dropped.
-    :param held: what was fetched of some of it.
-    :param take_under_way: removes and returns the variants that are being audited and that what
-        it is given is true of.
+    :param take: removes and returns what was dropped on a domain and what it is given is true of,
+        in the order in which that is to be let through.
     """
 
     def __init__(
@@ -58,9 +54,7 @@ class Suspension:
         requests: PageRequests,
         rule_changes: RuleChanges,
         stats: CrawlStats,
-        variants: DroppedVariants,
-        held: HeldResponses,
-        take_under_way: Callable[[Callable[[Drop], bool]], list[Drop]],
+        take: Callable[[str, Callable[[Drop], bool]], list[Drop]],
     ) -> None:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
@@ -69,9 +63,7 @@ class Suspension:
         self._requests = requests
         self._rule_changes = rule_changes
         self._stats = stats
-        self._variants = variants
-        self._held = held
-        self._take_under_way = take_under_way
+        self._take = take
         self.orphans: set[bytes] = set()
         """What the duplicate filter has as seen, though nobody has fetched its page."""
 
@@ -146,10 +138,7 @@ class Suspension:
             canonicalize = self._canonicalizer.canonicalize
             return drop.domain == domain and canonicalize(drop.request.url) != canonicalize(first)
 
-        # The first URL of a page stands for it. The server may not answer again what it has
-        # answered, or is about to.
-        drops = [*self._take_under_way(is_meant), *self._variants.take(domain, is_meant)]
-        drops.sort(key=lambda drop: not self._held.has(drop.request.url))
+        drops = self._take(domain, is_meant)
         # Those that stay dropped are of the page that the URL which stood for it shows.
         self._requests.rename(names)
         for other in others if merges else ():
