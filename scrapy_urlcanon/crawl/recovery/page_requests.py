@@ -12,7 +12,6 @@ from scrapy.http import Response
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import is_success
-from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
@@ -33,6 +32,7 @@ from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_urls import PageUrls
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, takes_note_of
@@ -40,7 +40,7 @@ from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
 
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
-
-_REMEMBERED_URLS: Final = 100_000
-"""Some 300 bytes each."""
 
 _LOOKED_AT: Final = 100
 """Responses that the spider may be done with, each time that something is sent or dropped: where
@@ -102,10 +99,7 @@ class PageRequests:
         # Those that the spider got, each with its fingerprint.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._refused: Request | None = None
-        # By page and callback the URL that led to another page, an error or a redirect.
-        self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_URLS)
-        # The URL by which the callback got the page, where another URL stands for that.
-        self._got_by: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_URLS)
+        self._urls = PageUrls(fingerprints)
         self._depths = LeastDepths(
             settings.remembered_pages, is_limited=bool(crawler.settings.getint("DEPTH_LIMIT"))
         )
@@ -154,7 +148,7 @@ class PageRequests:
 
     def got_by(self, request: Request, page: bytes) -> str | None:
         """Return by which URL the callback of *request* got *page*; None if by that of the page."""
-        return self._got_by.get((page, self._callback(request)))
+        return self._urls.got_by(page, self._callback(request))
 
     def is_missed(self, page: bytes) -> bool:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
@@ -172,23 +166,10 @@ class PageRequests:
             self._lives.rename(page, new)
             self._depths.rename(page, new)
             for callback in self._lives.callbacks:
-                url = self._led.pop((page, callback))
-                if url is not None and (new, callback) not in self._led:
-                    self._led[new, callback] = url
-                self._rename_got(page, new, callback)
-
-    def _rename_got(self, page: bytes, new: bytes, callback: Hashable) -> None:
-        """Know by another name than *new* what *callback* got of *page* by another URL."""
-        url = self._got_by.pop((page, callback))
-        if url is None:
-            return
-        own = Request(url)
-        its_page = self._fingerprints.page(own)
-        if its_page is None or its_page == new:
-            self._got_by[new, callback] = url
-        else:
-            self._lives.split(new, callback, its_page)
-            record_as_seen(self._crawler, own)
+                if other := self._urls.rename(page, new, callback):
+                    its_page, url = other
+                    self._lives.split(new, callback, its_page)
+                    record_as_seen(self._crawler, Request(url))
 
     # What happens to it.
 
@@ -256,21 +237,13 @@ class PageRequests:
             self._depths.lower(request, lacking)
         urls = (request.url, *sources_of(request))
         self._withdraw(request, urls, callback)
-        self._note_what_led(request, urls, pages, callback)
+        self._urls.led(request, urls, pages, callback)
         new = self._bring(pages, callback)
         if page and pages[page]:
-            self._note_url(request, page, callback)
+            self._urls.got(request, page, callback)
         self._scraped[request] = tuple(new)
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
-
-    def _note_url(self, request: Request, page: bytes, callback: str) -> None:
-        """Note by which URL *callback* got *page*, unless the duplicate filter recorded that."""
-        self._got_by.pop((page, callback))
-        is_other = mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request))
-        # No URL alone tells the page of what has a body, or a name for it.
-        if is_other and self._fingerprints.page(Request(request.url)) == page:
-            self._got_by[page, callback] = request.url
 
     def asked_again(self, request: Request, response: Response) -> None:
         """Note that a callback which is at work on *response* asks for its page by *request* too.
@@ -323,7 +296,7 @@ class PageRequests:
             return
         redirected = self.pages.redirected_to(request).items()
         sources = {source: is_same and drop.is_exact for source, is_same in redirected}
-        self._note_what_led(request, sources_of(request), sources, callback)
+        self._urls.led(request, sources_of(request), sources, callback)
         self._lives.redirected(page, callback, sources)
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
@@ -338,7 +311,7 @@ class PageRequests:
             # The limit cut off what is within it from here: it was had in part, as where the
             # callback raised.
             self._lives.cut_off(page, callback)
-        elif self._led.get((page, callback)) == url:
+        elif self._urls.has_led(page, callback, url):
             # It would lead there again, and count as another URL of the page that does.
             return Fate.FORGOTTEN
         return self._lives.dropped(page, callback, url, variant)
@@ -390,7 +363,7 @@ class PageRequests:
 
     def restore_url(self, page: bytes, callback: str, url: str) -> None:
         """Note that *callback* got *page* by *url*, which did not stand for it, in such a run."""
-        self._got_by[page, callback] = url
+        self._urls.restore(page, callback, url)
 
     def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
         """Note that *callback* asked for *page* by *step* in an earlier run of the job."""
@@ -462,17 +435,6 @@ class PageRequests:
             page = self._fingerprints.page(request, url)
             if page:
                 self._lives.withdraw(page, callback, as_sent(url))
-
-    def _note_what_led(
-        self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
-    ) -> None:
-        """Note which of *urls*, those of *request*, led to something else than their pages."""
-        if all(pages.values()):
-            return
-        for url in urls:
-            page = self._fingerprints.page(request, url)
-            if page and not pages.get(page, True) and (page, callback) not in self._led:
-                self._led[page, callback] = as_sent(url)
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.

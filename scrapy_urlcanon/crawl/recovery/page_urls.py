@@ -1,0 +1,83 @@
+"""By which URLs callbacks got their pages, and which URLs led them elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from scrapy import Request
+
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.origins import as_sent
+from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, is_unfiltered, mark_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+
+    _ByPage: TypeAlias = BoundedMapping[tuple[bytes, Hashable], str]
+
+_REMEMBERED: Final = 100_000
+"""Some 300 bytes each."""
+
+
+class PageUrls:
+    """Remembers, by page and callback, the URLs that tell more of a page than its fingerprint."""
+
+    def __init__(self, fingerprints: PageFingerprints) -> None:
+        self._fingerprints = fingerprints
+        # What led to another page, an error or a redirect.
+        self._led: _ByPage = BoundedMapping(_REMEMBERED)
+        # By what the callback got the page, where another URL stands for that.
+        self._got: _ByPage = BoundedMapping(_REMEMBERED)
+
+    def got_by(self, page: bytes, callback: Hashable) -> str | None:
+        """Return by which URL *callback* got *page*; None if by that which stands for it."""
+        return self._got.get((page, callback))
+
+    def has_led(self, page: bytes, callback: Hashable, url: str) -> bool:
+        """Tell whether *url* was the first one that led elsewhere from *page*."""
+        return self._led.get((page, callback)) == url
+
+    def got(self, request: Request, page: bytes, callback: Hashable) -> None:
+        """Note that *request* brought *page*, unless the duplicate filter recorded it for that."""
+        self._got.pop((page, callback))
+        is_other = mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request))
+        # No URL alone tells the page of what has a body, or a name for it.
+        if is_other and self._fingerprints.page(Request(request.url)) == page:
+            self._got[page, callback] = request.url
+
+    def led(
+        self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
+    ) -> None:
+        """Note which of *urls*, those of *request*, led to something else than their pages.
+
+        :param pages: what it brought, and whether that is content of the page itself.
+        """
+        if all(pages.values()):
+            return
+        for url in urls:
+            page = self._fingerprints.page(request, url)
+            if page and not pages.get(page, True) and (page, callback) not in self._led:
+                self._led[page, callback] = as_sent(url)
+
+    def restore(self, page: bytes, callback: Hashable, url: str) -> None:
+        """Note that *callback* got *page* by *url* in an earlier run of the job."""
+        self._got[page, callback] = url
+
+    def rename(self, page: bytes, new: bytes, callback: Hashable) -> tuple[bytes, str] | None:
+        """Let *page* be known as *new*.
+
+        Return another page than that, and its URL, if *callback* got it by that.
+        """
+        led = self._led.pop((page, callback))
+        if led is not None and (new, callback) not in self._led:
+            self._led[new, callback] = led
+        got = self._got.pop((page, callback))
+        if got is None:
+            return None
+        its_page = self._fingerprints.page(Request(got))
+        if its_page and its_page != new:
+            return its_page, got
+        self._got[new, callback] = got
+        return None
