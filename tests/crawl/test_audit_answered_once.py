@@ -98,6 +98,39 @@ async def test_variant_that_is_let_through_has_the_meta_of_what_was_fetched(craw
     assert result.pages == sorted(["/", *urls])
 
 
+class Soft:
+    """A spider middleware that takes some pages for errors."""
+
+    def process_spider_input(self, response):
+        if b"missing" in response.body:
+            raise IgnoreRequest
+
+
+@deferred_f_from_coro_f
+async def test_what_an_errback_makes_of_a_page_of_an_audit_is_fetched(crawl):
+    """It is no audit, though it has the meta of one."""
+    urls = [f"/p?id={n}" for n in range(12)]
+
+    class Recovering(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            for each in response.css("a"):
+                yield response.follow(each, errback=self.recover)
+
+        def recover(self, failure):
+            url = failure.request.url.replace("/p", "/other")
+            yield failure.request.replace(url=url, errback=None)
+
+    def answer(request, _):
+        is_missing = "/p" in request.target and int(request.query[3:]) % 2
+        return product(f"{request.query} {'missing' if is_missing else ''}")
+
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "SPIDER_MIDDLEWARES": {Soft: 543}}
+    result = await crawl(shop(urls, answer), settings, spider=Recovering)
+    others = [url.replace("/p", "/other") for url in urls[1::2]]
+    assert result.pages == sorted(["/", *urls[::2], *others])
+
+
 class Browser(Timing):
     """One that gives what it fetches an open page, as scrapy-playwright does."""
 

@@ -98,6 +98,8 @@ class PageRequests:
         self._no_successes: WeakSet[Request] = WeakSet()
         # Those that the spider got, each with its fingerprint.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        # Those of which an audit passed on the last response.
+        self._passed_on: WeakSet[Request] = WeakSet()
         self._refused: Request | None = None
         self._urls = PageUrls(fingerprints)
         self._depths = LeastDepths(
@@ -204,7 +206,13 @@ class PageRequests:
     def scraped(self, response: Response) -> None:
         """Note that the spider middlewares get *response*."""
         request = response.request
-        if request is not None and is_for_the_spider(request):
+        if request is not None and mark_of(request, AUDIT):
+            # What the spider makes of its meta, in an errback too, is no audit.
+            self._audits[request] = self._fingerprints.fingerprint(request)
+            del request.meta[MARK_KEY]
+            self._passed_on.add(request)
+        elif request is not None and is_for_the_spider(request):
+            self._passed_on.discard(request)
             if request not in self.pages:
                 # Another middleware answered it before it came here.
                 self.sent(request)
@@ -216,14 +224,11 @@ class PageRequests:
     def delivered(self, response: Response) -> None:
         """Note that a callback gets *response*: it has had the pages of which that is content."""
         request = response.request
-        if request is not None and mark_of(request, AUDIT):
-            # What the spider makes of its meta, for the same URL perhaps, is no audit.
-            self._audits[request] = self._fingerprints.fingerprint(request)
-            del request.meta[MARK_KEY]
+        if request is None or not is_for_the_spider(request):
+            return
+        if request in self._passed_on:
             if is_success(response):
                 self._scraped[request] = ()
-            return
-        if request is None or not is_for_the_spider(request):
             return
         callback = self._callback(request)
         pages = self.pages.shown_by(response, request, self._state_for(callback))
