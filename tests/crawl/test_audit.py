@@ -276,21 +276,6 @@ async def test_posts_are_not_audited(crawl):
 
 
 @deferred_f_from_coro_f
-async def test_variant_is_remembered_where_what_stands_for_its_page_is_to_come(crawl):
-    """A start request for the page failed before, which the duplicate filter did not see."""
-    urls = [f"/{name}?id={n}" for name in "pq" for n in range(1, 6)]
-
-    def respond(request):
-        if request.path == "/":
-            return links(*urls)
-        return page("gone", status=404) if request.query == "id=0" else product(request.target)
-
-    start = [Request(f"{SITE}/p?id=0", dont_filter=True), f"{SITE}/"]
-    result = await crawl(respond, {**WRONG, **SETTINGS}, start=start)
-    assert {"/", *urls} == {*result.pages}
-
-
-@deferred_f_from_coro_f
 async def test_failed_representative_is_rescued_and_then_audited(crawl):
     """What waits for a page that fails is sent to get it, and is nothing to compare with."""
     urls = [f"/p?sid={n}" for n in range(5)]

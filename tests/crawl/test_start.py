@@ -1,8 +1,9 @@
-"""Whether a start request counts as seen."""
+"""What start requests count for: none is seen unless that is asked for."""
 
 import asyncio
 
 import pytest
+from audited_shop import SETTINGS, WRONG, product
 from loopback import page, redirect
 from profiles.pages import body
 from scrapy import Request
@@ -109,3 +110,18 @@ async def test_variant_waits_for_no_start_request(crawl, pages):
     rules = {"URLCANON_RULES": ON["URLCANON_RULES"]}
     result = await crawl(site(pages), rules, start=(f"{SITE}/", f"{SITE}/last"), spider=LongStart)
     assert result.hits == [*pages, "/last"]
+
+
+@deferred_f_from_coro_f
+async def test_variant_is_remembered_where_what_stands_for_its_page_is_to_come(crawl):
+    """A start request for the page failed before, which the duplicate filter did not see."""
+    urls = [f"/{name}?id={n}" for name in "pq" for n in range(1, 6)]
+
+    def respond(request):
+        if request.path == "/":
+            return links(*urls)
+        return page("gone", status=404) if request.query == "id=0" else product(request.target)
+
+    start = [Request(f"{SITE}/p?id=0", dont_filter=True), f"{SITE}/"]
+    result = await crawl(respond, {**WRONG, **SETTINGS}, start=start)
+    assert {"/", *urls} == {*result.pages}
