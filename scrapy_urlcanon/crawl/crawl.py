@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -33,7 +32,6 @@ from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import skipped_requests
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
-from scrapy_urlcanon.files import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -250,10 +248,11 @@ class Crawl:
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""
         from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
+        from scrapy_urlcanon.crawl.earlier.store import path_for
 
         self.earlier = EarlierPages(
             self._crawler,
-            Path(fill(path, name=spider.name, time=datetime.now(timezone.utc))),
+            path_for(spider, path),
             settings=self.settings,
             fingerprints=fingerprints,
             requests=self.requests,

@@ -72,6 +72,19 @@ async def test_wrong_rule_is_suspended_and_no_page_is_lost(crawl, caplog, made, 
     assert "'override': {'skip': ['!/?p={id:digits}']}" in warning
 
 
+@pytest.mark.parametrize(("is_there", "is_suspended"), [(False, 1), (True, 0)])
+@deferred_f_from_coro_f
+async def test_first_run_of_those_whose_pages_are_kept_knows_all_pages(
+    crawl, is_there, is_suspended
+):
+    """In a later one what is nowhere else may be a page that an earlier run has got."""
+    settings = {**SKIP, "URLCANON_SEEN": "%(name)s.sqlite"}
+    if is_there:
+        await crawl(site(product), settings, start=[f"{SITE}/article/1"])
+    result = await crawl(site(product, articles=()), settings)
+    assert result.figures.get(SUSPENDED, 0) == is_suspended
+
+
 @pytest.mark.parametrize(("most", "is_suspended"), [(4, False), (6, True)])
 @deferred_f_from_coro_f
 async def test_of_more_pages_than_are_looked_at_one_may_be_the_same(
