@@ -18,6 +18,35 @@ RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 JOB = {"JOBDIR": "job", "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
 
 
+AUDITED = {
+    **SETTINGS,
+    **JOB,
+    **ONE_BY_ONE,
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    "URLCANON_AUDIT": 1,
+}
+
+
+def as_linked(request):
+    """Return another page for each URL."""
+    return product(request.target)
+
+
+def asking(asks):
+    """Return a spider that makes the requests of each page, by its URL, and stops at the last."""
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            target = response.url.removeprefix(SITE)
+            for url, priority in asks.get(target, ()):
+                yield Request(f"{SITE}{url}", priority=priority)
+            if target == "/last":
+                raise CloseSpider
+
+    return Asking
+
+
 def forget_queue():
     """Leave of the queue of a job what a kill does."""
     Path("job/requests.queue/active.json").write_text("", encoding="utf-8")
@@ -152,97 +181,62 @@ async def test_run_after_a_kill_audits_what_was_merged_before(crawl, is_rewritte
 @deferred_f_from_coro_f
 async def test_run_after_a_kill_takes_no_page_for_one_that_had_its_fingerprint(crawl):
     """What waits to be fetched was scheduled before the entry fell that made it one with that."""
-
-    class Asking(FollowSpider):
-        def parse(self, response):
-            yield {"url": response.url, "text": ""}
-            if response.url == f"{SITE}/":
-                yield Request(f"{SITE}/a?id=1", priority=-10)
-                yield from (Request(f"{SITE}/p?id={n}") for n in range(8))
-                yield Request(f"{SITE}/more", priority=-5)
-            if response.url == f"{SITE}/more":
-                yield Request(f"{SITE}/a")
-                yield Request(f"{SITE}/last", priority=-5)
-            if response.url == f"{SITE}/last":
-                raise CloseSpider
-
-    def respond(request):
-        return product(request.target)
-
-    settings = {**SETTINGS, **JOB, **WRONG, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-    first = await crawl(respond, settings, spider=Asking)
+    asks = {
+        "/": [("/a?id=1", -10), *((f"/p?id={n}", 0) for n in range(8)), ("/more", -5)],
+        "/more": [("/a", 0), ("/last", -5)],
+    }
+    settings = {**AUDITED, **WRONG}
+    first = await crawl(as_linked, settings, spider=asking(asks))
     assert first.figures["audit/suspended/drop_params/id"] == 1
     assert "/a" in first.pages
     assert "/a?id=1" not in first.pages
     forget_queue()
-    second = await crawl(respond, settings, start=())
+    second = await crawl(as_linked, settings, start=())
     assert "/a?id=1" in second.pages
 
 
 @deferred_f_from_coro_f
 async def test_next_run_takes_no_page_for_one_that_had_its_fingerprint_between_two_falls(crawl):
     """What came of a request is told by its URL, whatever entries were off when it was done."""
-
-    class Asking(FollowSpider):
-        def parse(self, response):
-            yield {"url": response.url, "text": ""}
-            if response.url == f"{SITE}/":
-                yield Request(f"{SITE}/a?sid=1", priority=-10)
-                yield Request(f"{SITE}/a?ref=1")
-                for priority, name in enumerate(("ref", "sid"), -2):
-                    urls = (f"{SITE}/{name}?{name}={n}" for n in range(8))
-                    yield from (Request(url, priority=priority) for url in urls)
-                yield from (Request(f"{SITE}/{n}", priority=-3) for n in range(12))
-                yield Request(f"{SITE}/last", priority=-5)
-            if response.url == f"{SITE}/last":
-                raise CloseSpider
-
-    settings = {**SETTINGS, **JOB, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
-    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["ref", "sid"]}}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-
-    def respond(request):
-        return product(request.target)
-
-    first = await crawl(respond, settings, spider=Asking)
+    asks = {
+        "/": [
+            ("/a?sid=1", -10),
+            ("/a?ref=1", 0),
+            *((f"/ref?ref={n}", -2) for n in range(8)),
+            *((f"/sid?sid={n}", -1) for n in range(8)),
+            *((f"/{n}", -3) for n in range(12)),
+            ("/last", -5),
+        ]
+    }
+    settings = {**AUDITED, "URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+    first = await crawl(as_linked, settings, spider=asking(asks))
     fallen = [name for name in first.figures if name.startswith("audit/suspended/")]
     assert fallen == ["audit/suspended/drop_params/sid", "audit/suspended/drop_params/ref"]
     assert "/a?ref=1" in first.pages
     assert "/a?sid=1" not in first.pages
-    second = await crawl(respond, settings, start=())
+    second = await crawl(as_linked, settings, start=())
     assert "/a?sid=1" in second.pages
 
 
 @deferred_f_from_coro_f
 async def test_next_run_fetches_what_was_queued_for_a_page_that_an_audit_gave_another_one_of(crawl):
     """One entry fell, and another one merges the two still: what stands for both is to come."""
-
-    class Asking(FollowSpider):
-        def parse(self, response):
-            yield {"url": response.url, "text": ""}
-            if response.url == f"{SITE}/a?sid=0":
-                yield Request(f"{SITE}/a", priority=-10)
-                yield Request(f"{SITE}/a?ref=1")
-                yield from (Request(f"{SITE}/p?sid={n}", priority=-1) for n in range(8))
-                yield from (Request(f"{SITE}/{n}", priority=-2) for n in range(8))
-                yield Request(f"{SITE}/last", priority=-5)
-            if response.url == f"{SITE}/last":
-                raise CloseSpider
-
-    settings = {**SETTINGS, **JOB, **ONE_BY_ONE, "URLCANON_AUDIT": 1}
-    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["ref", "sid"]}}
-    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
-
-    def respond(request):
-        return product(request.target)
-
+    asks = {
+        "/a?sid=0": [
+            ("/a", -10),
+            ("/a?ref=1", 0),
+            *((f"/p?sid={n}", -1) for n in range(8)),
+            *((f"/{n}", -2) for n in range(8)),
+            ("/last", -5),
+        ]
+    }
+    settings = {**AUDITED, "URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
     start = [Request(f"{SITE}/a?sid=0", dont_filter=True)]
-    first = await crawl(respond, settings, start=start, spider=Asking)
+    first = await crawl(as_linked, settings, start=start, spider=asking(asks))
     assert first.figures["audit/suspended/drop_params/sid"] == 1
     assert "audit/suspended/drop_params/ref" not in first.figures
     assert "/a?ref=1" in first.pages
-    second = await crawl(respond, settings | {"URLCANON_AUDIT": 0}, start=())
+    second = await crawl(as_linked, settings | {"URLCANON_AUDIT": 0}, start=())
     assert "/a" in second.pages
 
 
