@@ -36,7 +36,7 @@ from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
@@ -122,8 +122,9 @@ class Crawl:
             self._make_safeguards(self.fingerprinter)
             self._make_software(self.fingerprinter)
             self._make_dropped(self.fingerprinter)
-            if self.settings.seen and crawler.spider is not None and self.is_run:
-                self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
+            seen = self.settings.seen_file(crawler.spider)
+            if seen and self.is_run:
+                self._make_earlier(seen, self.fingerprinter)
         if self.settings.take_up and self.is_run:
             self._take_up(Path(self.settings.take_up))
         # Signals hold their receivers weakly: what nobody asks for is to be kept all the same.
@@ -245,14 +246,13 @@ class Crawl:
         is_known = self.job is not None and self.job.is_made_anew
         self._taken_up = TakenUp(self._crawler, path, is_own=is_own, is_known=is_known)
 
-    def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
+    def _make_earlier(self, path: Path, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""
         from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
-        from scrapy_urlcanon.crawl.earlier.store import path_for
 
         self.earlier = EarlierPages(
             self._crawler,
-            path_for(spider, path),
+            path,
             settings=self.settings,
             fingerprints=fingerprints,
             requests=self.requests,

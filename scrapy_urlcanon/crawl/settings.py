@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,12 +13,13 @@ from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.crawl import setting_values as read
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import example, problem_of
+from scrapy_urlcanon.files import example, fill, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from scrapy import Spider
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
@@ -238,6 +240,12 @@ class CrawlSettings:
         Then what stands for the very same URL may be for a callback that never asked for it.
         """
         return bool(self.rewrite or self.skip_places)
+
+    def seen_file(self, spider: Spider | None) -> Path | None:
+        """Return the file of ``URLCANON_SEEN`` for *spider*; None where it has none."""
+        if spider is None or not self.seen:
+            return None
+        return Path(fill(self.seen, name=spider.name, time=datetime.now(timezone.utc)))
 
     def doubts(self) -> Iterator[str]:
         """Yield what is valid, and probably does not mean what was intended.

@@ -10,7 +10,6 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.job_titles import JobTitles
-from scrapy_urlcanon.crawl.earlier.store import path_for
 from scrapy_urlcanon.crawl.scheduling.engine import is_local
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.pages.same_page import key_of, sampled_lines, similarity
@@ -82,9 +81,8 @@ class SkippedPages:
         self._waiting: dict[int, list[AuditCase]] = {}
         # What pages of earlier runs have in common with others; None where that is not known.
         self._earlier: frozenset[int] | None = frozenset()
-        spider, seen = crawler.spider, settings.seen
-        has_earlier = bool(spider and seen and path_for(spider, seen).exists())
-        if has_earlier or not is_local(crawler.settings):
+        seen = settings.seen_file(crawler.spider)
+        if (seen and seen.exists()) or not is_local(crawler.settings):
             self._earlier = None
         elif crawler.settings["JOBDIR"]:
             self._titles = JobTitles(Path(crawler.settings["JOBDIR"]))

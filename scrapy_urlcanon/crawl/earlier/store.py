@@ -6,20 +6,16 @@ import logging
 import sqlite3
 import time
 from contextlib import suppress
-from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.settings import name_of
-from scrapy_urlcanon.files import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from scrapy import Spider
+    from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +40,6 @@ KIND: Final = Kind(
     advice="name another file, or restore a copy of it",
 )
 _INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
-
-
-def path_for(spider: Spider, seen: str) -> Path:
-    """Return the path that *seen*, the setting, names for *spider*."""
-    return Path(fill(seen, name=spider.name, time=datetime.now(timezone.utc)))
 
 
 class SeenPage(NamedTuple):
