@@ -200,10 +200,8 @@ class PageLives(Generic[R]):
     def split(self, page: bytes, callback: Hashable, new: bytes) -> None:
         """Let what *callback* has had of *page* be *new*: they are two from now on."""
         if self.state(page, callback) is State.HAD:
-            place = self._place(callback)
-            self._known[page] = (self._known.get(page) or 0) & ~(3 << place)
-            had = State.HAD.value << place
-            self._known[new] = (self._known.get(new) or 0) & ~(3 << place) | had | _RECORDED
+            self._know(page, callback, State.UNKNOWN)
+            self._know(new, callback, State.HAD, _RECORDED)
 
     def is_got(self, page: bytes) -> bool:
         """Tell whether any callback has had content of *page* itself."""
@@ -394,6 +392,12 @@ class PageLives(Generic[R]):
             place = self._places[callback] = 1 + 2 * len(self._places)
         return place
 
+    def _know(self, page: bytes, callback: Hashable, state: State, more: int = 0) -> None:
+        """Know *page* to be in *state* for *callback*, and *more* of it."""
+        place = self._place(callback)
+        known = (self._known.get(page) or 0) & ~(3 << place)
+        self._known[page] = known | state.value << place | more
+
     def _set(self, page: bytes, callback: Hashable, event: Event) -> None:
         """Move one state."""
         before = self.state(page, callback)
@@ -405,7 +409,7 @@ class PageLives(Generic[R]):
             return
         if event is Event.AGAIN:
             # What it has of it is not all.
-            self._known[page] = (self._known.get(page) or 0) & ~(3 << self._place(callback))
+            self._know(page, callback, State.UNKNOWN)
         if event in {Event.SENT, Event.ASKED, Event.AGAIN}:
             self.sends += 1
             self._on_their_way.setdefault(page, {})[callback] = self.sends
@@ -422,6 +426,4 @@ class PageLives(Generic[R]):
             on_their_way.pop(callback, None)
             if not on_their_way:
                 del self._on_their_way[page]
-        place = self._place(callback)
-        known = self._known.get(page) or 0
-        self._known[page] = known & ~(3 << place) | state.value << place
+        self._know(page, callback, state)
