@@ -80,12 +80,12 @@ class WrittenRequests:
 
         :param fingerprint: that of *request*, under the rules of now.
         """
-        meta = {**request.meta}
         if type(request) is not Request or not asks_by_url(request) or is_unfiltered(request):
             return True
         if request.cookies or request.flags or not request.headers.keys() <= _REFERER:
             return True
-        arguments, depth = request.cb_kwargs, meta.pop("depth", 0)
+        meta, arguments = {**request.meta}, request.cb_kwargs
+        depth = meta.pop("depth", 0)
         if type(depth) is not int:
             return True
         if not _PLAIN.issuperset(map(type, (*meta.values(), *arguments.values()))):
