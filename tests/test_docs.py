@@ -41,6 +41,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 DRAWN = re.compile(r"\[\"([^<\"]+)<br>")
 FILE = re.compile(r"\w[\w.-]*/[\w./-]*|\w[\w-]*\.(?:py|md|cfg|ini|toml|txt)")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+TEST = re.compile(r"(?:([\w/]+\.py)(?:::)?)?(\w*)")
 DEFINITION = re.compile(r"^\[[^]]+\]: (\S+)$", re.MULTILINE)
 IN_REPOSITORY = re.compile(r"/(?:(?:blob|tree)/)?main/(.+)")
 
@@ -202,6 +203,22 @@ def test_figures_are_those_of_the_result_files(monkeypatch):
     pages = runpy.run_path(str(ROOT / "tools" / "figures.py"))["pages"]()
     for path, text in pages.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
+
+
+def test_each_fault_names_tests_that_are_there():
+    """A test without a file is in the file that is named before it."""
+    _, _, faults = read(DOCS / "reliability.md").partition("## Each fault and its test")
+    rows = re.findall(r"^\| (?!fault|---).* \| (.*) \|$", faults, re.MULTILINE)
+    assert len(rows) > 100
+    for row in rows:
+        text = ""
+        for named in CODE.findall(row):
+            file, test = TEST.fullmatch(named).groups()
+            if file:
+                places = [folder / file for folder in (ROOT, ROOT / "tests" / "crawl")]
+                text = read(next(place for place in places if place.exists()))
+            assert text, row
+            assert not test or f"def {test}(" in text, f"{named} is not there"
 
 
 def test_index_links_every_page():
