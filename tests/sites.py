@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loopback import page
@@ -144,3 +145,8 @@ def site(pages, *, missing=404):
         return pages.get(request.url) or pages.get(target) or page("missing", status=missing)
 
     return respond
+
+
+def forget_queue():
+    """Leave of the queue of the job in the folder ``job`` what a kill does."""
+    Path("job/requests.queue/active.json").write_text("", encoding="utf-8")

@@ -1,7 +1,5 @@
 """What the next run of a job knows of the audits and suspensions of the last one."""
 
-from pathlib import Path
-
 import pytest
 from audited_shop import SETTINGS, WRONG, product
 from loopback import page
@@ -9,7 +7,7 @@ from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
+from sites import ONE_BY_ONE, SITE, FollowSpider, forget_queue, links, site
 
 from scrapy_urlcanon.crawl.checks.case import rounds_of
 from scrapy_urlcanon.crawl.job.journal import FILE, FORMAT
@@ -45,11 +43,6 @@ def asking(asks):
                 raise CloseSpider
 
     return Asking
-
-
-def forget_queue():
-    """Leave of the queue of a job what a kill does."""
-    Path("job/requests.queue/active.json").write_text("", encoding="utf-8")
 
 
 @deferred_f_from_coro_f

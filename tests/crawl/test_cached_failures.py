@@ -10,7 +10,7 @@ from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import SITE, FollowSpider, forget_queue, links, site
 
 SETTINGS = {
     "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
@@ -28,11 +28,6 @@ def packed(text):
     """Return the response that sends *text* as most sites do: compressed, as the cache has it."""
     headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
     return Response(200, headers, gzip.compress(text.encode()))
-
-
-def forget_queue():
-    """Leave of the queue of a job what a kill does."""
-    Path("job/requests.queue/active.json").write_text("", encoding="utf-8")
 
 
 def empty(name):
