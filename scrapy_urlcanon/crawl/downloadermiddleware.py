@@ -68,8 +68,8 @@ class UrlCanonDownloaderMiddleware:
         if request.callback is NO_CALLBACK:
             return None
         crawl = self._crawl
-        if crawl.first_urls.question:
-            crawl.first_urls.question.look_back()
+        if crawl.first_urls.filter_watch:
+            crawl.first_urls.filter_watch.look_back()
         if crawl.job:
             crawl.job.begin(request)
         if crawl.software:

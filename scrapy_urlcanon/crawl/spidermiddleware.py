@@ -241,8 +241,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         return rewritten(request, url, **({"again": True} if again else {}))
 
     def _rewrites(self, url: str) -> bool:
-        question = self._first_urls.question
-        if question and not question.asks:
+        watch = self._first_urls.filter_watch
+        if watch and not watch.asks:
             # It goes by the URL, and would take two that become one for the same request.
             return False
         if isinstance(self._rewrite, bool):

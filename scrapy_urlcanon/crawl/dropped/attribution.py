@@ -72,8 +72,8 @@ class DroppedDuplicates:
 
     def request_dropped(self, request: Request) -> None:
         """Attribute *request*, which the scheduler did not accept, and tell all who listen."""
-        if self._first_urls.question:
-            self._first_urls.question.look_back(is_dropped=True)
+        if self._first_urls.filter_watch:
+            self._first_urls.filter_watch.look_back(is_dropped=True)
         fingerprint = self._fingerprints.fingerprint(request)
         is_repeat = self._is_repeat(request, fingerprint)
         if is_repeat and not self.reporters:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_urlcanon.crawl.scheduling.does_it_ask import DoesItAsk
 from scrapy_urlcanon.crawl.scheduling.engine import hear
+from scrapy_urlcanon.crawl.scheduling.filter_watch import FilterWatch
 from scrapy_urlcanon.crawl.scheduling.seen import dupefilter_of, seen_fingerprints
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
 
-    from scrapy_urlcanon.crawl.scheduling.does_it_ask import AskedFingerprinter
+    from scrapy_urlcanon.crawl.scheduling.filter_watch import AskedFingerprinter
 
 _REMEMBERED = 1_000_000
 
@@ -33,8 +33,8 @@ class FirstUrls:
     def __init__(self) -> None:
         self._urls: dict[bytes, str] = {}
         self._seen: Container[bytes] | None = None
-        self.question: DoesItAsk | None = None
-        """Whether the duplicate filter asks for our fingerprints, where that is not known."""
+        self.filter_watch: FilterWatch | None = None
+        """Finds out whether the duplicate filter asks for fingerprints; None where that is known."""
         self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
         """Is called with a fingerprint and the URL that stands for its page from now on."""
 
@@ -54,18 +54,18 @@ class FirstUrls:
             return
         scheduled = self._seen = set[bytes]()
         fingerprint = _Scheduled(fingerprinter, self._urls, scheduled).fingerprint
-        question = self.question = DoesItAsk(crawler, fingerprinter, on_foreign)
+        watch = self.filter_watch = FilterWatch(crawler, fingerprinter, on_foreign)
 
         def request_scheduled(request: Request) -> None:
             if not request.dont_filter:
                 if len(scheduled) >= _REMEMBERED:
                     scheduled.clear()
                 scheduled.add(fingerprint(request))
-                question.scheduled(request)
+                watch.scheduled(request)
 
         # Every request pays for this signal, more than for its fingerprint.
         hear(crawler, request_scheduled, signals.request_scheduled)
-        crawler.signals.connect(question.spider_closed, signals.spider_closed)
+        crawler.signals.connect(watch.spider_closed, signals.spider_closed)
 
     def note(self, fingerprint: bytes, url: str, canonical: str) -> None:
         """Note that a request for *url* has *fingerprint*: it may be the first one.

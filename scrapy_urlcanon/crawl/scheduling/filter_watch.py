@@ -30,7 +30,7 @@ class AskedFingerprinter(Protocol):
         """Tell whether the fingerprint of a plain request for *url* was asked for of late."""
 
 
-class DoesItAsk:
+class FilterWatch:
     """Finds out whether the duplicate filter asks for our fingerprints.
 
     What it lets pass without a question says nothing: it may do so with all pages of a kind, such
