@@ -218,15 +218,24 @@ them has an observation, or if an error kept a domain from being learned.
             output=output,
             turned_off=turned_off,
         )
-        if secret:
-            rules = count_of(secret, "rule")
-            screen.line((f"left out: {rules} that would show the value of a secret", "yellow"))
-        for what in left_out:
-            screen.line((f"not exported: {what}", "yellow"))
-        for domain, traceback in learned.failed:
-            print(visible_lines(traceback), file=sys.stderr)
-            screen.line((f"not learned: {domain}, by the error above; please report it", "yellow"))
+        _show_missing(learned, secret, left_out, screen)
         return 1 if learned.failed else 0
+
+
+def _show_missing(learned: Learned, secret: int, left_out: Iterable[str], screen: Screen) -> None:
+    """Say what is not in the file of rules, or not in the exported one.
+
+    :param secret: how many rules would have shown the value of a secret.
+    :param left_out: what the export leaves out.
+    """
+    if secret:
+        rules = count_of(secret, "rule")
+        screen.line((f"left out: {rules} that would show the value of a secret", "yellow"))
+    for what in left_out:
+        screen.line((f"not exported: {what}", "yellow"))
+    for domain, traceback in learned.failed:
+        print(visible_lines(traceback), file=sys.stderr)
+        screen.line((f"not learned: {domain}, by the error above; please report it", "yellow"))
 
 
 def _thresholds(arguments: argparse.Namespace) -> Thresholds:
