@@ -34,7 +34,7 @@ class FirstUrls:
         self._urls: dict[bytes, str] = {}
         self._seen: Container[bytes] | None = None
         self.filter_watch: FilterWatch | None = None
-        """Finds out whether the duplicate filter asks for fingerprints; None where that is known."""
+        """Finds out whether the duplicate filter asks for ours; None where that is known."""
         self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
         """Is called with a fingerprint and the URL that stands for its page from now on."""
 
