@@ -114,7 +114,7 @@ def _pairs(one: Installation, rule: ProfileRule, urls: list[str]) -> Iterator[tu
 
 def _declared(one: Installation, rules: tuple[ProfileRule, ...]) -> Canonicalizer:
     canonicalizer = Canonicalizer()
-    alone = evolve(one, profile=evolve(one.profile, rules=rules))
+    alone = evolve(one, profile=evolve(one.profile, read_rules=lambda: (rules, ())))
     found = (each for certain in (False, True) for each in alone.rule_sets(certain=certain))
     canonicalizer.declare(one.host, tuple(found))
     return canonicalizer

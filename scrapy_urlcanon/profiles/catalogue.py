@@ -31,8 +31,8 @@ def names() -> tuple[str, ...]:
 @cache
 def profile(name: str) -> Profile:
     """Return our profile *name*, one of :func:`names`."""
-    # The tests check its rules; no crawl waits for that.
-    return Profile.read(f"profile {name}", source_of(name), are_rules_checked=True)
+    # The tests check it; no crawl waits for that.
+    return Profile.read(f"profile {name}", source_of(name), is_ours=True)
 
 
 def source_of(name: str) -> str:

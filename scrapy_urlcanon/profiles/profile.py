@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
@@ -136,7 +137,10 @@ class Part(Told):
             yield f"{template}: where a page has the {self.attribute} {self.id!r}"
 
 
-@frozen
+_RulesAndParts: TypeAlias = tuple[tuple[ProfileRule, ...], tuple[Part, ...]]
+
+
+@frozen(slots=False)
 class Profile:
     """What is known of one program."""
 
@@ -144,49 +148,65 @@ class Profile:
     kind: str
     """What it is: ``forum``, ``wiki`` ..."""
     signs: tuple[Sign, ...]
-    rules: tuple[ProfileRule, ...] = ()
-    parts: tuple[Part, ...] = ()
-    scripts: tuple[str, ...] = ()
+    scripts: tuple[str, ...]
     """Names of scripts, which stand at the place itself."""
-    shapes: tuple[Template, ...] = ()
+    shapes: tuple[Template, ...]
     """Shapes of URLs that hardly another program has, from the place on."""
-    runs_on: tuple[str, ...] = ()
+    runs_on: tuple[str, ...]
     """The programs that show their signs on its pages too."""
+    read_rules: Callable[[], _RulesAndParts] = field(eq=False, repr=False)
+    """Returns the rules, and what is known of parts of pages."""
+
+    @property
+    def rules(self) -> tuple[ProfileRule, ...]:
+        """Options for its URLs."""
+        return self._rules_and_parts[0]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What is known of the URLs of parts of its pages."""
+        return self._rules_and_parts[1]
 
     @property
     def all_rules(self) -> tuple[Told, ...]:
         """The rules, and what is known of parts of pages."""
         return (*self.rules, *self.parts)
 
+    @cached_property
+    def _rules_and_parts(self) -> _RulesAndParts:
+        return self.read_rules()
+
     def with_version(self, version: tuple[int, ...]) -> str:
         """Return the name of the program with its *version*, if that is known."""
         return f"{self.name} {'.'.join(map(str, version))}".rstrip()
 
     @classmethod
-    def read(cls, origin: str, text: str, *, are_rules_checked: bool = False) -> Self:
+    def read(cls, origin: str, text: str, *, is_ours: bool = False) -> Self:
         """Return the profile that *text*, TOML, is.
 
         :param origin: what messages call it.
-        :param are_rules_checked: whether the options of its rules were checked before, which takes
-            a third of the time.
+        :param is_ours: whether all of it was checked before, and its rules stand behind all else.
+            They are most of it, and are read once somebody asks for them: each crawl looks for all
+            programs, and few sites run on one.
         :raises ConfigurationError: with all problems at once.
         """
         try:
-            document = parse_toml(text)
+            document = parse_toml(_BEGIN_OF_RULES.split(text, maxsplit=1)[0] if is_ours else text)
         except ValueError as error:
             raise ConfigurationError([Problem(origin, f"cannot be read: {error}")]) from None
-        reader = _Reader(origin, are_rules_checked=are_rules_checked)
+        reader = _Reader(origin, are_rules_checked=is_ours)
         table = reader.table(document, "", _PROFILE_KEYS)
         profile = cls(
             name=reader.text(table, "name", ""),
             kind=reader.text(table, "kind", ""),
             signs=tuple(reader.each(table, "signs", reader.sign)),
-            rules=tuple(reader.each(table, "rules", reader.rule)),
-            parts=tuple(reader.each(table, "parts", reader.part)),
             scripts=reader.texts(table, "scripts", ""),
             shapes=reader.templates(table, "shapes", ""),
             runs_on=reader.texts(table, "runs_on", ""),
+            read_rules=partial(reader.rules_and_parts, text),
         )
+        if not is_ours:
+            _ = profile.all_rules
         if not (
             any(sign.is_certain for sign in profile.signs)
             or len({sign.kind for sign in profile.signs}) > 1
@@ -197,6 +217,7 @@ class Profile:
         return profile
 
 
+_BEGIN_OF_RULES = re.compile(r"^\[\[(?:rules|parts)\]\]", re.MULTILINE)
 _PROFILE_KEYS = ("name", "kind", "home", "signs", "rules", "parts", "scripts", "shapes", "runs_on")
 _SIGN_KEYS = (*SIGN_KINDS, "value", "with", "certain")
 _TOLD_KEYS = ("merges", "because", "source", "proved_by", "certain", "view", "since", "until")
@@ -286,6 +307,13 @@ class _Reader:
             self.text(table, "value", key, "*"),
             attributes,
             self.flag(table, "certain", key),
+        )
+
+    def rules_and_parts(self, text: str) -> _RulesAndParts:
+        document = parse_toml(text)
+        return (
+            tuple(self.each(document, "rules", self.rule)),
+            tuple(self.each(document, "parts", self.part)),
         )
 
     def rule(self, value: object, key: str) -> ProfileRule:

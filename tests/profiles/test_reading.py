@@ -76,8 +76,10 @@ def test_broken_file_is_a_configuration_error(text):
 
 @pytest.mark.parametrize("name", names())
 def test_ours_are_right(name):
-    """No crawl checks their rules."""
-    assert Profile.read(f"profile {name}", source_of(name)) == profile(name)
+    """No crawl checks their rules, nor reads those of a program that it does not find."""
+    checked = Profile.read(f"profile {name}", source_of(name))
+    assert checked == profile(name)
+    assert checked.all_rules == profile(name).all_rules
 
 
 def test_files_of_users_are_told_from_names(tmp_path):
