@@ -170,6 +170,24 @@ async def test_page_of_which_two_callbacks_got_other_urls_is_fetched_for_each_of
     assert result.crawler.spider.got == Both.shown | {("parse", "/")}
 
 
+class Third(Both):
+    """Asks for a page of two URLs with two callbacks, and before the second for another page."""
+
+    pages = later = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/p?sid=1"))
+
+
+@deferred_f_from_coro_f
+async def test_variant_is_compared_with_the_url_by_which_its_own_callback_got_the_page(crawl):
+    """It is the page that the URL shows which stands for it, and that another callback alone got.
+
+    What its own one got by a third URL is another page, under an entry that is wrong.
+    """
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+    site = shop((), lambda request, _: product("other" if "ref" in request.target else "first"))
+    result = await crawl(site, {**rules, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Third)
+    assert result.crawler.spider.got == {("parse", "/"), *Third.pages}
+
+
 class Holding:
     """Holds what audits of two entries fetch until one of these falls, which is once all began."""
 

@@ -269,9 +269,15 @@ class Audit:
 
     def _begin(self, page: bytes, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
+        got = None
         if drop.fingerprint == page and not drop.is_skipped:
             # Another URL may stand for the page than when it was dropped: that one failed.
-            drop = drop._replace(first=self._first_urls.of(page) or drop.first)
+            first = self._first_urls.of(page) or drop.first
+            # Its callback may have got the page by a third one, and lack what the first one shows.
+            got = self._requests.got_by(drop.request, page)
+            if got in {first, drop.request.url}:
+                got = None
+            drop = drop._replace(first=got or first)
         if drop.request.url in self.cases:
             return False
         merged_by = self._sample.choose(drop, at_any_cost=at_any_cost)
@@ -279,7 +285,8 @@ class Audit:
             return False
         # Of several requests for it the first one is what Scrapy alone would have sent.
         drop = drop._replace(request=self._variants.forget(drop.request) or drop.request)
-        self.cases.begin(page, drop, merged_by)
+        reference = None if got else self._contents.of_first(page)
+        self.cases.begin(page, drop, merged_by, reference)
         return True
 
     def _concluded(self, case: AuditCase, pair: AuditedPair) -> None:

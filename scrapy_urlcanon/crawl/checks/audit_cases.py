@@ -104,15 +104,18 @@ class AuditCases:
         for case in self._cases.values():
             case.rename(names)
 
-    def begin(self, page: bytes, drop: Drop, merged_by: MergingEntries) -> None:
-        """Begin to compare *drop*, which the sample has chosen, with *page*."""
+    def begin(
+        self, page: bytes, drop: Drop, merged_by: MergingEntries, reference: PageDigest | None
+    ) -> None:
+        """Begin to compare *drop*, which the sample has chosen, with *page*.
+
+        :param reference: what the URL showed that stands for it. None where that was fetched by an
+            earlier run of the job, or is forgotten, or it is yet to be fetched.
+        """
         case = AuditCase(drop, page, merged_by, next(self._rounds))
         self._cases[drop.request.url] = case
-        reference = self._contents.of_first(page)
         if reference:
             case.compare_with(reference, self._sites.noise_of(drop.domain), self._contents.common)
-        # Else it was fetched by an earlier run of the job, or what it showed is forgotten, or it
-        # is yet to be fetched.
         self._fetch_side(case, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
 
     def compare(
