@@ -129,6 +129,38 @@ async def test_next_run_compares_with_the_start_request_that_was_recorded(crawl)
     assert {"/p?id=1", *pages["/later"]} <= {*second.pages}
 
 
+class Sending(FollowSpider):
+    """Sends a form to the two URLs of a page, of which one fails, and follows the last link late."""
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        if response.url == f"{SITE}/":
+            for number in range(2):
+                yield Request(f"{SITE}/a?id={number}", method="POST", body="x")
+        for request in response.follow_all(css="a"):
+            yield request.replace(priority=-request.url.endswith("/more"))
+
+
+@deferred_f_from_coro_f
+async def test_next_run_takes_no_page_for_one_that_came_of_a_form_sent_to_its_url(crawl):
+    """That took the place of what failed, and the entry that merged the two falls now."""
+    pages = {"/later": [f"/p?id={n}" for n in range(8)] + ["/more"]}
+    pages |= {"/more": ["/once/more"], "/once/more": ["/a?id=1"]}
+
+    def respond(request):
+        linked = pages.get(request.target)
+        is_gone = (request.method, request.target) == ("POST", "/a?id=0")
+        other = page("gone", status=404) if is_gone else product(request.method + request.query)
+        return links(*linked) if linked else other
+
+    settings = {**AUDITED, **WRONG}
+    first = await crawl(respond, settings, spider=Sending)
+    assert first.figures["rescued"] == 1
+    second = await crawl(respond, settings, start=[f"{SITE}/later"], spider=Sending)
+    assert second.figures["audit/suspended/drop_params/id"] == 1
+    assert "/a?id=1" in second.pages
+
+
 @pytest.mark.parametrize("is_made_anew", [False, True])
 @deferred_f_from_coro_f
 async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(crawl, is_made_anew):

@@ -368,7 +368,7 @@ class PageRequests:
 
     def restore_url(self, page: bytes, callback: str, url: str) -> None:
         """Note that *callback* got *page* by *url*, which did not stand for it, in such a run."""
-        self._urls.restore(page, callback, url)
+        self._urls.know(page, callback, url)
 
     def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
         """Note that *callback* asked for *page* by *step* in an earlier run of the job."""

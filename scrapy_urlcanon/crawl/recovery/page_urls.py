@@ -42,10 +42,8 @@ class PageUrls:
     def got(self, request: Request, page: bytes, callback: Hashable) -> None:
         """Note that *request* brought *page*, unless the duplicate filter recorded it for that."""
         self._got.pop((page, callback))
-        is_other = mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request))
-        # No URL alone tells the page of what has a body, or a name for it.
-        if is_other and self._fingerprints.page(Request(request.url)) == page:
-            self._got[page, callback] = request.url
+        if mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request)):
+            self.know(page, callback, request.url)
 
     def led(
         self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
@@ -61,9 +59,11 @@ class PageUrls:
             if page and not pages.get(page, True) and (page, callback) not in self._led:
                 self._led[page, callback] = as_sent(url)
 
-    def restore(self, page: bytes, callback: Hashable, url: str) -> None:
-        """Note that *callback* got *page* by *url* in an earlier run of the job."""
-        self._got[page, callback] = url
+    def know(self, page: bytes, callback: Hashable, url: str) -> None:
+        """Note that *callback* got *page* by *url*, be it in an earlier run of the job."""
+        # No URL alone tells the page of what has a body, or a name for it.
+        if self._fingerprints.page(Request(url)) == page:
+            self._got[page, callback] = url
 
     def rename(self, page: bytes, new: bytes, callback: Hashable) -> tuple[bytes, str] | None:
         """Let *page* be known as *new*.
