@@ -168,10 +168,12 @@ class PageRequests:
             self._lives.rename(page, new)
             self._depths.rename(page, new)
             for callback in self._lives.callbacks:
-                if other := self._urls.rename(page, new, callback):
-                    its_page, url = other
-                    self._lives.split(new, callback, its_page)
-                    record_as_seen(self._crawler, Request(url))
+                self._urls.rename(page, new, callback)
+        # That by which another callback got a page may have been merged with it, where what stands
+        # for that was not.
+        for page, callback, its_page, url in self._urls.take_apart():
+            self._lives.split(page, callback, its_page)
+            record_as_seen(self._crawler, Request(url))
 
     # What happens to it.
 

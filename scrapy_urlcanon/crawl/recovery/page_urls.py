@@ -11,7 +11,7 @@ from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, is_unfiltered, mark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
@@ -65,19 +65,21 @@ class PageUrls:
         if self._fingerprints.page(Request(url)) == page:
             self._got[page, callback] = url
 
-    def rename(self, page: bytes, new: bytes, callback: Hashable) -> tuple[bytes, str] | None:
-        """Let *page* be known as *new*.
+    def rename(self, page: bytes, new: bytes, callback: Hashable) -> None:
+        """Let *page* be known as *new*."""
+        for urls in (self._led, self._got):
+            url = urls.pop((page, callback))
+            if url is not None and (new, callback) not in urls:
+                urls[new, callback] = url
 
-        Return another page than that, and its URL, if *callback* got it by that.
+    def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, str]]:
+        """Yield what callbacks got of a page by URLs that are now of another one.
+
+        Each is the page, the callback, the other page and the URL.
         """
-        led = self._led.pop((page, callback))
-        if led is not None and (new, callback) not in self._led:
-            self._led[new, callback] = led
-        got = self._got.pop((page, callback))
-        if got is None:
-            return None
-        its_page = self._fingerprints.page(Request(got))
-        if its_page and its_page != new:
-            return its_page, got
-        self._got[new, callback] = got
-        return None
+        for page, callback in tuple(self._got):
+            url = self._got.get((page, callback)) or ""
+            its_page = self._fingerprints.page(Request(url))
+            if its_page and its_page != page:
+                self._got.pop((page, callback))
+                yield page, callback, its_page, url
