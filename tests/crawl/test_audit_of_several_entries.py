@@ -177,6 +177,17 @@ class Third(Both):
     pages = later = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/p?sid=1"))
 
 
+class Fourth(Both):
+    """Asks for two pages of two URLs each, with two callbacks."""
+
+    pages = later = (
+        ("parse", "/p"),
+        ("other", "/p?sid=1"),
+        ("other", "/p?ref=1"),
+        ("parse", "/p?ref=2"),
+    )
+
+
 class Last(Both):
     """Asks with one callback for a page that another one has got, once the entry is off."""
 
@@ -185,13 +196,13 @@ class Last(Both):
     last = (("parse", "/p?sid=1"),)
 
 
-@pytest.mark.parametrize(("spider", "share"), [(Third, 1), (Last, 1e-9)])
+@pytest.mark.parametrize(("spider", "share"), [(Third, 1), (Fourth, 1), (Last, 1e-9)])
 @deferred_f_from_coro_f
 async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spider, share):
     """What is dropped for it is compared with what its own URL of the page shows.
 
-    That may be another page, merged by an entry that is wrong; or it is off by then, and was not
-    what merged the URL that stood for the page.
+    That may be another page, merged by an entry that is wrong, and new to this callback alone; or
+    it is off by then, and was not what merged the URL that stood for the page.
     """
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
     settings = {**rules, **SETTINGS, "URLCANON_AUDIT": share}

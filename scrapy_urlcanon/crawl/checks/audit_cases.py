@@ -11,6 +11,7 @@ from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
+from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.verdict import (
@@ -296,8 +297,11 @@ class AuditCases:
             return case.is_got
         other = OtherPage(drop.request.url, drop.first, judgement.own)
         site = self._sites.of(drop.domain)
-        case.is_got = site.is_new(case.page, other, judgement.lacking)
-        if not case.is_got:
+        is_evidence = site.is_new(case.page, other, judgement.lacking)
+        callback = callback_of(drop.request, self._crawler.spider)
+        # Another callback may have got what it shows.
+        case.is_got = site.is_new_to(callback, other, judgement.lacking) or is_evidence
+        if not is_evidence:
             reason = "what it shows of its own another one showed before"
             self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))
         elif case.merged_by.is_joint or len(case.merged_by.entries) == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -82,6 +83,8 @@ class SiteEvidence:
         # The first page in whose place each line was shown, and what was dropped there.
         self._owners: dict[LineKey, tuple[Hashable, frozenset[str]]] = {}
         self._shared: set[LineKey] = set()
+        # The lines that each callback has had, of those that have an owner.
+        self._had: defaultdict[str, set[LineKey]] = defaultdict(set)
 
     def is_new(self, page: Hashable, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
         """Take note of a variant of *page* that is another one; tell whether that is evidence.
@@ -92,6 +95,7 @@ class SiteEvidence:
         """
         if len(self._owners) > _REMEMBERED_LINES:
             self._owners.clear()
+            self._had.clear()
         lines = other.own.union(lacking)
         unseen = lines - self._owners.keys()
         dropped = other.dropped
@@ -101,6 +105,16 @@ class SiteEvidence:
                 self._shared.add(line)
         self._owners.update(dict.fromkeys(unseen, (page, dropped)))
         return not unseen.isdisjoint(other.own)
+
+    def is_new_to(self, callback: str, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
+        """Note that *callback* has what *other* shows; tell whether it had not all of its own.
+
+        :param lacking: as above: that it has.
+        """
+        had = self._had[callback]
+        is_new = not other.own <= had
+        had |= other.own.union(lacking)
+        return is_new
 
     def note_shared(self, lines: Iterable[LineKey], dropped: frozenset[str] = frozenset()) -> None:
         """Note that *lines*, by their hashes, are shown in the place of several pages.
