@@ -31,14 +31,17 @@ def as_linked(request):
 
 
 def asking(asks):
-    """Return a spider that makes the requests of each page, by its URL, and stops at the last."""
+    """Return a spider that makes the requests of each page, by its URL, and stops at the last.
+
+    The urgent ones are not filtered.
+    """
 
     class Asking(FollowSpider):
         def parse(self, response):
             yield {"url": response.url, "text": ""}
             target = response.url.removeprefix(SITE)
             for url, priority in asks.get(target, ()):
-                yield Request(f"{SITE}{url}", priority=priority)
+                yield Request(f"{SITE}{url}", priority=priority, dont_filter=priority > 0)
             if target == "/last":
                 raise CloseSpider
 
@@ -129,8 +132,26 @@ async def test_next_run_compares_with_the_start_request_that_was_recorded(crawl)
     assert {"/p?id=1", *pages["/later"]} <= {*second.pages}
 
 
+@deferred_f_from_coro_f
+async def test_next_run_knows_by_which_url_nothing_filtered_a_page_came(crawl):
+    """What stood for it had failed; once the entry falls, it is had by none of its URLs."""
+    before = {"/": [("/p?id=1", 1), ("/p", 0)]}
+    later = [*((f"/q?id={n}", 0) for n in range(8)), ("/wait", -5), ("/more", -6)]
+    after = {"/later": later, "/more": [("/p?sid=1", 0)]}
+
+    def respond(request):
+        is_gone = request.target == "/p"
+        return page("gone", status=404) if is_gone else product(request.target.partition("?sid")[0])
+
+    settings = {**AUDITED, "URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+    first = await crawl(respond, settings, spider=asking(before))
+    assert first.pages == ["/", "/p?id=1"]
+    second = await crawl(respond, settings, start=[f"{SITE}/later"], spider=asking(after))
+    assert "/p?sid=1" in second.pages
+
+
 class Sending(FollowSpider):
-    """Sends a form to the two URLs of a page, of which one fails, and follows the last link late."""
+    """Sends a form to the two URLs of a page, of which one fails; its last link comes late."""
 
     def parse(self, response):
         yield {"url": response.url, "text": ""}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 
 from scrapy_urlcanon.crawl.job.journal import Kind, Record
+from scrapy_urlcanon.crawl.job.written_requests import digest_of
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
 from scrapy_urlcanon.crawl.recovery.page_states import Event
 from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
@@ -39,6 +40,8 @@ class RestoredPages:
         self.rescued: dict[bytes, str] = {}
         """The pages that came by another URL than the first one, each with that other one."""
         self._rescues: dict[bytes, Request] = {}
+        # By their digests the URLs of what nothing filters, and is no retry.
+        self._unfiltered: dict[bytes, str] = {}
         self._depths: dict[bytes, int] = {}
 
     def take(self, record: Record) -> None:
@@ -58,7 +61,12 @@ class RestoredPages:
         page, depth = record.page or fingerprint, self._depths.get(fingerprint)
         is_got = self._requests.is_got(page)
         self._requests.restore(page, record.callback, _EVENTS[record.kind], depth)
-        rescue = self._rescues.get(fingerprint) if record.kind is Kind.FETCHED else None
+        if record.kind is not Kind.FETCHED:
+            return
+        url = self._unfiltered.get(record.digest) if record.identity else None
+        if url is not None:
+            self._requests.restore_url(page, record.callback, url)
+        rescue = self._rescues.get(fingerprint)
         its_page = rescue and self._fingerprints.page(rescue)
         if rescue and its_page:
             self._requests.restore_url(its_page, record.callback, rescue.url)
@@ -68,6 +76,10 @@ class RestoredPages:
     def _take_scheduled(self, fingerprint: bytes, data: Mapping[str, Any]) -> None:
         meta = data.get("meta") or {}
         is_recorded = self._records_start and "is_start_request" in meta
+        is_unfiltered = data.get("dont_filter") or not FILTER_KEYS.isdisjoint(meta)
+        if is_unfiltered and "retry_times" not in meta:
+            digest = digest_of(data["url"], data.get("method", "GET"), data.get("body", b""))
+            self._unfiltered[digest] = data["url"]
         if fingerprint in self._depths or (data.get("dont_filter") and not is_recorded):
             return
         if not FILTER_KEYS.isdisjoint(meta):
