@@ -248,3 +248,34 @@ async def test_what_a_callback_downloads_is_answered_with_what_its_own_url_showe
         result = await crawl(respond, {**SETTINGS, **WRONG}, spider=Downloading)
         assert len(result.hits) == 4 * is_cold
         assert [item["text"] for item in result.items] == [f"Product id={n}" for n in range(3)]
+
+
+class TwoCallbacks(FollowSpider):
+    """Has a page linked by two URLs, each for a callback of its own."""
+
+    def parse(self, response):
+        yield {"url": response.url}
+        yield Request(f"{SITE}/a?sid=1", self.parse_item)
+        yield Request(f"{SITE}/last", self.parse_last, priority=-1)
+
+    def parse_last(self, response):
+        yield {"url": response.url}
+        yield Request(f"{SITE}/a", self.parse_reviews)
+
+    def parse_item(self, response):
+        self.crawler.stats.inc_value(f"item of {response.url}")
+
+    def parse_reviews(self, response):
+        self.crawler.stats.inc_value(f"reviews of {response.url}")
+
+
+@pytest.mark.parametrize("audit", [0, 1e-9])
+@deferred_f_from_coro_f
+async def test_url_by_which_a_page_was_cached_brings_it_to_another_callback(crawl, audit):
+    """The duplicate filter has seen another URL, which was answered with what this one showed."""
+    settings = {**SETTINGS, "URLCANON_AUDIT": audit}
+    respond = site(dict.fromkeys(("/", "/a", "/last"), page("a")))
+    await crawl(respond, settings, start=[f"{SITE}/a"])
+    result = await crawl(respond, settings, spider=TwoCallbacks)
+    assert result.crawler.stats.get_value(f"item of {SITE}/a") == 1
+    assert result.crawler.stats.get_value(f"reviews of {SITE}/a") == 1

@@ -228,6 +228,7 @@ class Audit:
         """Note that the spider gets what the other URL of *drop* showed, as if that came first."""
         if drop.fingerprint == self._fingerprints.page(drop.request, drop.first):
             self._first_urls.replace(drop.fingerprint, drop.first)
+            self._first_urls.unasked.add(drop.fingerprint)
             self.dropped(drop)
 
     def spider_idle(self) -> None:

@@ -110,6 +110,7 @@ class DroppedDuplicates:
             and not self._changes_urls
             and is_plain(request)
             and fingerprint not in self._orphans
+            and fingerprint not in self._first_urls.unasked
             and not (self._declared_by and self._declared_by(fingerprint))
         )
 
@@ -125,7 +126,8 @@ class DroppedDuplicates:
         entries: frozenset[RuleEntry] = frozenset()
         if url != first and not names_its_page(request):
             entries = self._fired(request) | self._entries_that_fired(first)
-        return Drop(request, first, fingerprint, entries, domain)
+        is_asked = fingerprint not in self._first_urls.unasked
+        return Drop(request, first, fingerprint, entries, domain, is_asked=is_asked)
 
     def _as_linked(self, drop: Drop) -> Drop:
         """Return the drop of what was linked, where *drop* is of what takes the place of that."""

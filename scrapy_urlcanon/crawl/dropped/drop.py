@@ -31,6 +31,8 @@ class Drop(NamedTuple):
     """
     domain: str
     """That of the dropped URL, as of :func:`domain_of`."""
+    is_asked: bool = True
+    """Whether the duplicate filter saw a request for :attr:`first`, which a cache may have had."""
     linked_from: str = ""
     """The URL of the page that linked it, where a report is to say so and it is known."""
 

@@ -35,6 +35,8 @@ class FirstUrls:
         self._seen: Container[bytes] | None = None
         self.filter_watch: FilterWatch | None = None
         """Finds out whether the duplicate filter asks for ours; None where that is known."""
+        self.unasked: set[bytes] = set()
+        """The fingerprints of pages for which a URL stands that the duplicate filter never saw."""
         self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
         """Is called with a fingerprint and the URL that stands for its page from now on."""
 
@@ -80,6 +82,7 @@ class FirstUrls:
                 # one does which is made to forget one by one.
                 for old in list(islice(urls, _REMEMBERED // 2)):
                     del urls[old]
+                    self.unasked.discard(old)
             was_seen = self._seen is None or fingerprint in self._seen
             urls[fingerprint] = canonical if was_seen else url
 

@@ -295,7 +295,8 @@ class PageRequests:
             return
         variant, fate = original_of(request), None
         # What took the place of another URL would not make the very same one a duplicate.
-        if variant is not request or not drop.asks_the_same or self._settings.changes_urls:
+        is_repeat = drop.asks_the_same and drop.is_asked and not self._settings.changes_urls
+        if variant is not request or not is_repeat:
             fate = self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         if variant is request and fate is Fate.FETCHED:
