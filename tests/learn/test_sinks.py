@@ -127,3 +127,13 @@ def test_filter_that_selects_in_other_folders_is_no_form():
     assert rules([*labels, *issues]) == {}
     form = [see(f"/{p}/issues?label={name}", f"log in {p}") for p in "abc" for name in names]
     assert "label" in str(rules([*labels, *form]))
+
+
+def test_few_forms_that_are_collapsed_are_explained():
+    """What a sink merges is not told as what no rule explains; two forms that none merges are."""
+    login = [see(f"/login?next=/wiki/{i}", "log in") for i in range(9)]
+    other = [see(f"/lost?next={i}", "lost your password?") for i in range(2)]
+    learned = learn([*login, *other, *pages("/wiki/{}")])
+    assert learned.as_rules() == {"shop.example/login/": {"drop_params": ["next"]}}
+    [left] = learned.unexplained
+    assert (left.urls, left.example) == (1, (f"{HOST}/lost?next=0", f"{HOST}/lost?next=1"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.location import name_of, readable, reading_order
 from scrapy_urlcanon.learn.operations.parameters import DropParam
-from scrapy_urlcanon.learn.results.rule import Unexplained
+from scrapy_urlcanon.learn.results.rule import Unexplained, beside
 from scrapy_urlcanon.wording import by_count
 
 if TYPE_CHECKING:
@@ -27,15 +27,20 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
     """Return what the rules leave of the duplicates outside sinks, the largest part first.
 
     :param groups: what the rewrites make of the URLs.
-    :param rules: all rules; what a ``skip`` among them is for is explained.
+    :param rules: all rules; what a ``skip`` or a sink among them is for is explained.
     """
+    rules = [*rules]
     skipped = {template for rule in rules if rule.is_skip for template in rule.setting}
+    sinks = [rule for rule in rules if rule.kind == "sink"]
+    form = beside(None, sinks, "scrapy").canonicalize if sinks else None
     counts: Counter[str] = Counter()
     examples: dict[str, tuple[Location, Location]] = {}
     for page in filterfalse(groups.site.is_sink, groups.duplicates()):
         first, *others = sorted(groups.forms(page), key=_length)
         for other in others:
             if not skipped.isdisjoint((*templates_of(first), *templates_of(other))):
+                continue
+            if form and form(first.as_linked) == form(other.as_linked):
                 continue
             what = difference(first, other)
             counts[what] += 1
