@@ -161,6 +161,10 @@ class PageFingerprints:
         if canonical is not None and canonical != url and not is_own:
             self._first_urls.know(fingerprint, url)
 
+    def first_url(self, page: bytes) -> str | None:
+        """Return the URL that stands for *page*; None where it is a canonical one."""
+        return self._first_urls.of(page)
+
     def page(self, request: Request, url: str | None = None) -> bytes | None:
         """Return the fingerprint that the requests for the page of *request* share.
 

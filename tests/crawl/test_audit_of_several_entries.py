@@ -188,6 +188,21 @@ class Fourth(Both):
     )
 
 
+class Retried(Both):
+    """Asks for a page that has to be asked for twice, and for two that are merged with it.
+
+    Another callback gets one of these meanwhile.
+    """
+
+    pages = later = (("other", "/p?sid=busy"), ("parse", "/p?ref=1"), ("other", "/p?ref=2"))
+
+
+class Resumed(Retried):
+    """Asks for the last of them later."""
+
+    pages, last = Retried.pages[:2], Retried.pages[2:]
+
+
 class Last(Both):
     """Asks with one callback for a page that another one has got, once the entry is off."""
 
@@ -196,7 +211,21 @@ class Last(Both):
     last = (("parse", "/p?sid=1"),)
 
 
-@pytest.mark.parametrize(("spider", "share"), [(Third, 1), (Fourth, 1), (Last, 1e-9)])
+def settings_of(share):
+    """Return those of a crawl in which this *share* of what is dropped is audited."""
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
+    return {**rules, **SETTINGS, "URLCANON_AUDIT": share, "RETRY_TIMES": 1}
+
+
+def as_first_asked(request, visits):
+    """Return another page for each number, and for those with a ``ref``; nothing at first."""
+    if request.query == "sid=busy" and not visits:
+        return page("busy", status=503)
+    number = request.query[-1:] if request.path == "/q" else "s" * ("ref" in request.query)
+    return product(f"{request.path.strip('/')}{number}")
+
+
+@pytest.mark.parametrize(("spider", "share"), [(Third, 1), (Fourth, 1), (Retried, 1), (Last, 1e-9)])
 @deferred_f_from_coro_f
 async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spider, share):
     """What is dropped for it is compared with what its own URL of the page shows.
@@ -204,16 +233,19 @@ async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spid
     That may be another page, merged by an entry that is wrong, and new to this callback alone; or
     it is off by then, and was not what merged the URL that stood for the page.
     """
-    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
-    settings = {**rules, **SETTINGS, "URLCANON_AUDIT": share}
-
-    def answer(request, _):
-        number = request.query[-1:] if request.path == "/q" else "s" * ("ref" in request.query)
-        return product(f"{request.path.strip('/')}{number}")
-
-    result = await crawl(shop((), answer), settings, spider=spider)
+    result = await crawl(shop((), as_first_asked), settings_of(share), spider=spider)
     asked = {*spider.pages, *spider.later, *spider.last}
     assert result.crawler.spider.got == {("parse", "/"), *asked}
+
+
+@deferred_f_from_coro_f
+async def test_next_run_knows_what_stood_for_a_page_that_another_callback_got_before(crawl):
+    """It is no URL that failed: it came once the other one had."""
+    settings = {**settings_of(1), "JOBDIR": "job"}
+    await crawl(shop((), as_first_asked), settings, spider=Resumed)
+    start = [f"{SITE}/last"]
+    second = await crawl(shop((), as_first_asked), settings, start=start, spider=Resumed)
+    assert second.crawler.spider.got == {("parse", "/last"), *Resumed.last}
 
 
 class Holding:

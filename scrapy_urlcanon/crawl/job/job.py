@@ -169,7 +169,7 @@ class JobRecovery:
             # All that was done is seen, before anything can be taken for a variant of it.
             for request in self._replay.recorded():
                 record_as_seen(self._crawler, request)
-        for page, url in pages.rescued.items():
+        for page, url in (pages.rescued | pages.answered).items():
             # The URL that came first failed, or was not sent.
             self._first_urls.know(page, url)
 

@@ -37,9 +37,13 @@ class RestoredPages:
         self._fingerprints = fingerprints
         self._requests = requests
         self._records_start = records_start
+        self.answered: dict[bytes, str] = {}
+        """The pages that the HTTP cache had by another URL than the first one, each with that."""
         self.rescued: dict[bytes, str] = {}
-        """The pages that came by another URL than the first one, each with that other one."""
-        self._rescues: dict[bytes, Request] = {}
+        """Those of which another URL than the first one came, and that one did not, each with that
+        other one."""
+        # What the plugin made itself.
+        self._made: dict[bytes, Request] = {}
         # By their digests the URLs of what nothing filters, and is no retry.
         self._unfiltered: dict[bytes, str] = {}
         self._depths: dict[bytes, int] = {}
@@ -52,7 +56,7 @@ class RestoredPages:
             step = record.fingerprint, record.identity.decode()
             self._requests.restore_step(record.page, record.callback, step)
         elif record.kind is Kind.ANSWERED and record.request:
-            self.rescued[record.fingerprint] = record.request["url"]
+            self.answered[record.fingerprint] = record.request["url"]
         elif record.kind is Kind.SCHEDULED and record.request:
             self._take_scheduled(record.fingerprint, record.request)
 
@@ -66,12 +70,15 @@ class RestoredPages:
         url = self._unfiltered.get(record.digest) if record.identity else None
         if url is not None:
             self._requests.restore_url(page, record.callback, url)
-        rescue = self._rescues.get(fingerprint)
-        its_page = rescue and self._fingerprints.page(rescue)
-        if rescue and its_page:
-            self._requests.restore_url(its_page, record.callback, rescue.url)
+        made = self._made.get(fingerprint)
+        its_page = made and mark_of(made, RESCUE) and self._fingerprints.page(made)
+        if made and its_page:
+            self._requests.restore_url(its_page, record.callback, made.url)
             if not is_got:
-                self.rescued[its_page] = rescue.url
+                self.rescued[its_page] = made.url
+        elif not made and url is None:
+            # It came after what took its place for another callback.
+            self.rescued.pop(page, None)
 
     def _take_scheduled(self, fingerprint: bytes, data: Mapping[str, Any]) -> None:
         meta = data.get("meta") or {}
@@ -86,8 +93,6 @@ class RestoredPages:
             return
         if MARK_KEY in meta:
             its = {name: data[name] for name in _TOLD_BY if name in data}
-            request = Request(data["url"], **its)
-            if mark_of(request, RESCUE):
-                self._rescues[fingerprint] = request
+            self._made[fingerprint] = Request(data["url"], **its)
         self._fingerprints.restore(fingerprint, data["url"], meta)
         self._depths[fingerprint] = meta.get("depth", 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from scrapy import Request
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.origins import as_sent
+from scrapy_urlcanon.crawl.origins import as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, is_unfiltered, mark_of
 
 if TYPE_CHECKING:
@@ -40,9 +40,12 @@ class PageUrls:
         return self._led.get((page, callback)) == url
 
     def got(self, request: Request, page: bytes, callback: Hashable) -> None:
-        """Note that *request* brought *page*, unless the duplicate filter recorded it for that."""
+        """Note that *request* brought *page*, unless it is what stands for that."""
         self._got.pop((page, callback))
-        if mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request)):
+        is_other = mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request))
+        # What another callback got while this one was under way may stand for it by now.
+        first = self._fingerprints.first_url(page)
+        if is_other or first not in {None, request.url, *sources_of(request)}:
             self.know(page, callback, request.url)
 
     def led(
