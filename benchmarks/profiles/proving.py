@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from benchmarks.novelty.crawling import Responses
     from scrapy_urlcanon.profiles.installation import Installation
-    from scrapy_urlcanon.profiles.profile import ProfileRule
+    from scrapy_urlcanon.profiles.rules import ProfileRule
 
 MOST_PAIRS = 60
 """Pairs of a rule that are fetched."""
@@ -114,7 +114,8 @@ def _pairs(one: Installation, rule: ProfileRule, urls: list[str]) -> Iterator[tu
 
 def _declared(one: Installation, rules: tuple[ProfileRule, ...]) -> Canonicalizer:
     canonicalizer = Canonicalizer()
-    alone = evolve(one, profile=evolve(one.profile, read_rules=lambda: (rules, ())))
+    rest = one.profile._rest._replace(rules=rules)  # noqa: SLF001
+    alone = evolve(one, profile=evolve(one.profile, read_rest=lambda: rest))
     found = (each for certain in (False, True) for each in alone.rule_sets(certain=certain))
     canonicalizer.declare(one.host, tuple(found))
     return canonicalizer

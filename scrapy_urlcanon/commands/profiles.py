@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.settings import CrawlSettings
 from scrapy_urlcanon.crawl.software.known_software import recognised_by
 from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
 from scrapy_urlcanon.profiles.catalogue import chosen, named
-from scrapy_urlcanon.profiles.profile import options_shown
+from scrapy_urlcanon.profiles.rules import options_shown
 from scrapy_urlcanon.redaction import shown_url, visible
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.validate.spider import APART
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.profiles.profile import Profile, Told
+    from scrapy_urlcanon.profiles.profile import Profile
+    from scrapy_urlcanon.profiles.rules import Told
 
 _PATH_HELP = "the path of a profile of your own; may be repeated"
 

@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.configuration import RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, parse_pattern
 from scrapy_urlcanon.canonicalizer.templates import parse_template
-from scrapy_urlcanon.profiles.profile import TEMPLATE_OPTIONS
+from scrapy_urlcanon.profiles.rules import TEMPLATE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.templates import Template
-    from scrapy_urlcanon.profiles.profile import Part, Profile, ProfileRule
+    from scrapy_urlcanon.profiles.profile import Profile
+    from scrapy_urlcanon.profiles.rules import Part, ProfileRule
 
 
 @frozen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
-from scrapy_urlcanon.profiles.profile import parse_version
+from scrapy_urlcanon.profiles.reading import parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.patterns import Pattern
     from scrapy_urlcanon.canonicalizer.url import Url
-    from scrapy_urlcanon.profiles.profile import Profile, ProfileRule
+    from scrapy_urlcanon.profiles.profile import Profile
+    from scrapy_urlcanon.profiles.rules import ProfileRule
 
 ODDS: Final[Mapping[str, float]] = {
     "profile": 3.0,

@@ -8,7 +8,8 @@ from command_line import urlcanon
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.profiles.catalogue import chosen, names, our_profiles, profile, source_of
 from scrapy_urlcanon.profiles.installation import Installation
-from scrapy_urlcanon.profiles.profile import BENCHMARK, Profile
+from scrapy_urlcanon.profiles.profile import Profile
+from scrapy_urlcanon.profiles.rules import BENCHMARK
 
 FAULTY = """
 name = 7

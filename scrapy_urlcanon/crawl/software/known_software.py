@@ -217,8 +217,7 @@ class KnownSoftware:
 
 def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Installation]:
     """Return which of *profiles* made *response*, at their places."""
-    # No crawl is to wait for the imports before it begins.
-    from scrapy_urlcanon.profiles.installation import Installation  # noqa: PLC0415
+    # No crawl is to wait for the imports before it begins, and few for the last one.
     from scrapy_urlcanon.profiles.page_signs import MAX_BODY, PageSigns  # noqa: PLC0415
     from scrapy_urlcanon.profiles.recognition import recognise  # noqa: PLC0415
 
@@ -228,9 +227,14 @@ def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Insta
         return []
     document = tree_of(response) if len(response.body) <= MAX_BODY else None
     page = PageSigns.of(response.url, _headers(response), response.body, document)
+    found = recognise(page, profiles)
+    if not found:
+        return []
+    from scrapy_urlcanon.profiles.installation import Installation  # noqa: PLC0415
+
     return [
         Installation(one.profile, url.host, url.port, one.place, one.version, one.signs)
-        for one in recognise(page, profiles)
+        for one in found
         # In a pattern these would be something else.
         if not {"*", "?", "#"} & set(one.place)
     ]

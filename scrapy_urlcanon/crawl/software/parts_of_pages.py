@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.profiles.installation import Installation
-    from scrapy_urlcanon.profiles.profile import Part
+    from scrapy_urlcanon.profiles.rules import Part
 
 _REMEMBERED = 2_000_000
 _FIRST_BATCH = 8

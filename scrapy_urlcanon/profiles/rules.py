@@ -1,0 +1,206 @@
+"""What profiles know of the URLs of a program: rules, and parts of pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.canonicalizer.templates import parse_template
+from scrapy_urlcanon.exceptions import ConfigurationError, TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.profiles.reading import TableReader
+
+BENCHMARK, DOCUMENTATION = "benchmark", "documentation"
+TEMPLATE_OPTIONS = ("rewrite_path", "skip")
+"""The options whose values hold paths: these begin at the place of the program."""
+_NOT_CERTAIN = ("skip",)
+_ANY_PLACE = "example.com"
+
+
+@frozen
+class Told:
+    """What every rule of a profile has to tell."""
+
+    merges: str
+    """Which URLs it makes one."""
+    because: str
+    """Why these are one page."""
+    source: str
+    """Where that is known from: a page of the documentation, a file of the source."""
+    proved_by: str
+    """``benchmark``, if a crawl of the real program proved it; else ``documentation``."""
+    is_certain: bool = False
+    """Whether it holds without any evidence from the site. Else it is a suspicion."""
+    is_view: bool = False
+    """Whether its URLs show the same things in another order or layout, or lead to what others do:
+    the text of their pages may differ."""
+    since: tuple[int, ...] = ()
+    """The first version that it holds for; all up to :attr:`until` where it is empty."""
+    until: tuple[int, ...] = ()
+    """The last version that it holds for; all where it is empty."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield what it does, and below which place."""
+        raise NotImplementedError
+
+    def holds_for(self, version: tuple[int, ...]) -> bool:
+        """Tell whether it is for *version*; for an unknown one, if it is for all."""
+        if not version:
+            return not (self.since or self.until)
+        return self.since <= version and (
+            not self.until or version[: len(self.until)] <= self.until
+        )
+
+
+def options_shown(options: Mapping[str, Any]) -> str:
+    """Return *options* as a reader is shown them.
+
+    >>> options_shown({"drop_params": ["sid"], "www": "strip"})
+    "drop_params = ['sid'], www = 'strip'"
+    """
+    return ", ".join(f"{name} = {value!r}" for name, value in options.items())
+
+
+@frozen
+class ProfileRule(Told):
+    """Options for URLs of a program."""
+
+    where: tuple[str, ...] = ("",)
+    """Patterns without a host, which begin at the place of the program."""
+    options: Mapping[str, Any] = field(factory=dict)
+    """As in any rule; paths in them begin at the place too."""
+
+    def lines(self) -> Iterator[str]:
+        for where in self.where:
+            yield f"/{where}: {options_shown(self.options)}"
+
+
+@frozen
+class Part(Told):
+    """URLs that show the page on which a part of it stands, such as one post of a topic.
+
+    No rewrite computes that page. But a fetched one in which an element has the id of the part
+    proves that it was seen.
+    """
+
+    links: tuple[Template, ...] = ()
+    """The shapes of these URLs, from the place on; each has ``{part}``."""
+    pages: tuple[Template, ...] = ()
+    """The shapes of the URLs of the pages, from the place on."""
+    id: str = "{part}"
+    """The id, with ``{part}`` in it."""
+    attribute: str = "id"
+    """The attribute that has it; an ``id`` may be the ``name`` of an anchor as well."""
+    within: str = ""
+    """The name of a place in all templates without which the id says nothing, if any."""
+
+    def lines(self) -> Iterator[str]:
+        for template in self.links:
+            yield f"{template}: where a page has the {self.attribute} {self.id!r}"
+
+
+_TOLD_KEYS = ("merges", "because", "source", "proved_by", "certain", "view", "since", "until")
+_RULE_KEYS = (*_TOLD_KEYS, "where", "options")
+_PART_KEYS = (*_TOLD_KEYS, "links", "pages", "id", "attribute", "within")
+
+
+def read_rule(
+    reader: TableReader, value: object, key: str, *, are_options_checked: bool
+) -> ProfileRule:
+    """Return the rule that *value* is, and note in *reader* what is wrong with it.
+
+    :param key: under which it stands.
+    :param are_options_checked: whether its options were checked before, which takes long.
+    """
+    table = reader.table(value, key, _RULE_KEYS)
+    told = _told(reader, table, key)
+    where = reader.texts(table, "where", key) or ("",)
+    for text in where:
+        if text.startswith("/"):
+            message = f"expected what stands below the place, {text.lstrip('/')!r}, got {text!r}"
+            reader.note(f"{key}.where", message)
+    options = table.get("options")
+    if not isinstance(options, dict) or not options:
+        reader.note(f"{key}.options", f"expected a mapping of options, got {options!r}")
+        options = {}
+    for option in _NOT_CERTAIN:
+        if told["is_certain"] and option in options:
+            reader.note(f"{key}.options.{option}", "it loses pages, so it cannot be certain")
+    if not are_options_checked:
+        _check(reader, options, where, key)
+    return ProfileRule(**told, where=where, options=options)
+
+
+def _check(reader: TableReader, options: Mapping[str, Any], where: Iterable[str], key: str) -> None:
+    source = Source(key, {f"{_ANY_PLACE}/{text}": options for text in where})
+    try:
+        Configuration.load(DEFAULT_PRESET, [source])
+    except ConfigurationError as error:
+        reader.problems += (
+            problem._replace(origin=reader.origin, key=f"{key}.{problem.key or 'where'}")
+            for problem in error.problems
+        )
+
+
+def read_part(reader: TableReader, value: object, key: str) -> Part:
+    """Return what *value* says of parts of pages, as :func:`read_rule`."""
+    table = reader.table(value, key, _PART_KEYS)
+    part = Part(
+        **_told(reader, table, key),
+        links=read_templates(reader, table, "links", key),
+        pages=read_templates(reader, table, "pages", key),
+        id=reader.text(table, "id", key, "{part}"),
+        attribute=reader.text(table, "attribute", key, "id"),
+        within=reader.text(table, "within", key),
+    )
+    for name in ("links", "pages"):
+        if not table.get(name):
+            reader.note(f"{key}.{name}", "expected templates")
+    if any("part" not in template.kinds for template in part.links):
+        reader.note(f"{key}.links", "expected {part} in each")
+    if part.id.count("{part}") != 1:
+        reader.note(f"{key}.id", f"expected one {{part}} in it, got {part.id!r}")
+    for template in (*part.links, *part.pages) if part.within else ():
+        if part.within not in template.kinds:
+            reader.note(f"{key}.within", f"{{{part.within}}} is not in {str(template)!r}")
+    return part
+
+
+def _told(reader: TableReader, table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    proved_by = reader.text(table, "proved_by", key)
+    is_certain = reader.flag(table, "certain", key)
+    if proved_by not in {BENCHMARK, DOCUMENTATION, ""}:
+        message = f"expected {BENCHMARK!r} or {DOCUMENTATION!r}, got {proved_by!r}"
+        reader.note(f"{key}.proved_by", message)
+    elif is_certain and proved_by != BENCHMARK:
+        reader.note(f"{key}.certain", "only what a benchmark proved is certain")
+    return {
+        "merges": reader.text(table, "merges", key),
+        "because": reader.text(table, "because", key),
+        "source": reader.text(table, "source", key),
+        "proved_by": proved_by,
+        "is_certain": is_certain,
+        "is_view": reader.flag(table, "view", key),
+        "since": reader.version(table, "since", key),
+        "until": reader.version(table, "until", key),
+    }
+
+
+def read_templates(
+    reader: TableReader, table: Mapping[str, Any], name: str, key: str
+) -> tuple[Template, ...]:
+    """Return the templates below *name* in *table*, as :func:`read_rule`."""
+    found = []
+    for text in reader.texts(table, name, key):
+        try:
+            found.append(parse_template(f"/{text}"))
+        except TemplateError as error:
+            reader.note(f"{key}.{name}".strip("."), f"{text!r}: {error}")
+    return tuple(found)
