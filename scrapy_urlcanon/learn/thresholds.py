@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most, at_most_drawn, lower_bound
 from scrapy_urlcanon.learn.rates import NO_RATE, Rate
-from scrapy_urlcanon.learn.results.rule import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrapy_urlcanon.learn.results.rule import Evidence
     from scrapy_urlcanon.learn.scope import Scope
 
 
@@ -225,6 +225,9 @@ class Tally:
 
     def evidence(self, thresholds: Thresholds) -> Evidence:
         """Return the tally as it is shown to the user."""
+        # Crawls that believe what pages declare have no use for it.
+        from scrapy_urlcanon.learn.results.rule import Evidence  # noqa: PLC0415
+
         return Evidence(
             pages=len(self.pages),
             merges=self.merges,

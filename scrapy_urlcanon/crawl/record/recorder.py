@@ -14,7 +14,6 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.record.links import RecordedLinks
 from scrapy_urlcanon.crawl.record.revisits import Revisits
-from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, Problem
@@ -22,6 +21,7 @@ from scrapy_urlcanon.files import fill
 from scrapy_urlcanon.learn.observation import STATUSES
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.verdict import Verdict
+from scrapy_urlcanon.rule_files.loading import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.dropped.drop import Drop
+    from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.signature import Signature
@@ -68,7 +69,12 @@ class Recorder:
         name = (crawler.spider or crawler.spidercls).name
         path = Path(fill(settings.record or "", name=name, time=started))
         self._stats = stats
-        self._rules = rules = RulesInForce(configuration)
+        self._rules: RulesInForce | None = None
+        if files_of(configuration):
+            # Most crawls that are recorded have none yet, and would wait for the import.
+            from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce  # noqa: PLC0415
+
+            self._rules = RulesInForce(configuration)
         self._added = 0
         self._revisits = Revisits(crawler, self._visited) if settings.record_revisits else None
         # Spiders pass meta on, and with it the redirects behind another page: each is taken once.
@@ -84,8 +90,8 @@ class Recorder:
             raise ConfigurationError([Problem(name_of("record"), message)]) from error
         self.links = RecordedLinks(crawler, self._store)
         """What pages link; it is to be told of the output of each callback."""
-        if rules.has_files or not settings.rules_files:
-            self._store.begin(started, rules.rules)
+        if self._rules or not settings.rules_files:
+            self._store.begin(started, self._rules.rules if self._rules else ())
         # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
         # does not know the files: nothing is said of them, rather than that they were taken out.
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -124,7 +130,8 @@ class Recorder:
         if pair.judgement.verdict is Verdict.CANNOT_TELL or pair.is_skipped:
             return
         for entry in pair.entries:
-            for rule in self._rules.behind(entry, pair.url, pair.first) or (None,):
+            rules = self._rules.behind(entry, pair.url, pair.first) if self._rules else ()
+            for rule in rules or (None,):
                 self._store.add_audit(
                     pair.url, pair.first, entry=entry, rule=rule, same=pair.is_same
                 )

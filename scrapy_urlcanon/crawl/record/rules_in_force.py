@@ -32,8 +32,6 @@ class RulesInForce:
 
     def __init__(self, configuration: Configuration) -> None:
         self._canonicalizer = Canonicalizer.from_configuration(configuration)
-        self.has_files = bool(files_of(configuration))
-        """Whether there are rule files at all, of whatever format."""
         self._rules: dict[tuple[Layer, str], list[RuleInForce]] = {}
         for layer, rule in _with_layers(configuration):
             self._rules.setdefault((layer, rule.option), []).append(rule)
