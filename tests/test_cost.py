@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from counting import Cost, counting
 from scrapy import Request, Spider
+from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon.canonicalizer import (
@@ -28,6 +29,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 from scrapy_urlcanon.canonicalizer.rules import authority
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.recovery import page_ends
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler as ScrapyCrawler
@@ -276,3 +278,19 @@ def test_options_of_requests_are_compiled_once() -> None:
     assert rules.canonical_or_none("http://a.example/?ref=1", options={"drop_params": []}) != (
         rules.canonical_or_none("http://a.example/?ref=1", options={"drop_params": ["ref"]})
     )
+
+
+def test_pages_of_a_host_where_none_has_an_end_are_not_gone_through_for_it(monkeypatch):
+    """The first ones are, and of the others what most end within."""
+    looked_at = []
+
+    class Searching:
+        def search(self, body: bytes, start: int = 0) -> None:
+            looked_at.append(len(body) - start)
+
+    monkeypatch.setattr(page_ends, "_END", Searching())
+    ends = page_ends.PageEnds()
+    body = b"<html>" + b"<p>a" * 10_000
+    for _ in range(100):
+        ends.note(HtmlResponse("http://a.example/", body=body))
+    assert sum(looked_at) < 20 * len(body)

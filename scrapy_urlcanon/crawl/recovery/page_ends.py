@@ -14,6 +14,8 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 _FEW: Final = 0.2
 """The share of the pages of a host up to which those without an end break off. As large a share of
 fetches more it may cost, where they never have one."""
+_FIRST: Final = 5
+"""The pages of a host of which the end is looked for from the beginning, while none has one."""
 _HOSTS: Final = 10_000
 _NEAR: Final = 4_096
 """Bytes in which most pages begin, and in which most end."""
@@ -51,21 +53,28 @@ class PageEnds:
             return
         if isinstance(response, XmlResponse) and _is_xml_open(response.body):
             response.flags.append(BREAKS_OFF)
-        has_end = _has_end(response.body) if isinstance(response, HtmlResponse) else None
-        if has_end is None:
+        if not isinstance(response, HtmlResponse):
             return
         host = host_of(response.url)
         ended, broken_off = self._counts.get(host) or (0, 0)
+        # To go through all of it takes long. Where the first ones have no end, no other has one
+        # that is followed by so much.
+        has_end = _has_end(response.body, anywhere=ended > 0 or broken_off < _FIRST)
+        if has_end is None:
+            return
         self._counts[host] = ended + has_end, broken_off + (not has_end)
         if not has_end and broken_off < _FEW * ended:
             response.flags.append(BREAKS_OFF)
 
 
-def _has_end(body: bytes) -> bool | None:
-    """Tell whether a page has an end tag; None where it has no beginning either."""
+def _has_end(body: bytes, *, anywhere: bool) -> bool | None:
+    """Tell whether a page has an end tag; None where it has no beginning either.
+
+    :param anywhere: whether as much as a page may stand behind it.
+    """
     # Most have it there. Where there is none, to look for four spellings one by one took ten times
     # as long.
-    if _END.search(body, max(0, len(body) - _NEAR)) or _END.search(body):
+    if _END.search(body, max(0, len(body) - _NEAR)) or (anywhere and _END.search(body)):
         return True
     return False if _BEGINNING.search(body, 0, _NEAR) else None
 
