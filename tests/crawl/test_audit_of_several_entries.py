@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from audited_shop import SETTINGS, product, shop
+from audited_shop import SETTINGS, WRONG, product, shop
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -299,3 +299,54 @@ async def test_what_one_entry_merged_is_audited_before_what_several_did(crawl):
     site = shop(urls, lambda request, _: product(request.target))
     result = await crawl(site, {**rules, **SETTINGS})
     assert {*urls} <= {*result.pages}
+
+
+class Twice(FollowSpider):
+    """Asks for each page with two callbacks, of which one is first at every URL."""
+
+    name = "twice"
+    dont_filter = False
+    asked = tuple(f"/p?id={number}" for number in range(8))
+
+    def parse(self, response):
+        yield {"url": response.url}
+        if response.url == f"{SITE}/":
+            for url in self.asked:
+                yield Request(SITE + url)
+                yield Request(SITE + url, self.other, dont_filter=self.dont_filter)
+
+    def other(self, response):
+        self.crawler.stats.inc_value(f"other {response.url.removeprefix(SITE)}")
+
+
+class TwiceUnfiltered(Twice):
+    """Does so, and has the second request filtered by nobody."""
+
+    dont_filter = True
+
+
+class FirstComesLast:
+    """Lets the first URL of the page come after what is fetched for the other callback."""
+
+    async def process_response(self, request, response):
+        if request.url.endswith("?id=0"):
+            await asyncio.sleep(0.1)
+        return response
+
+
+@pytest.mark.parametrize("spider", [Twice, TwiceUnfiltered])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"CONCURRENT_REQUESTS": 8},
+        {"CONCURRENT_REQUESTS": 8, "DOWNLOADER_MIDDLEWARES": {FirstComesLast: 543}},
+    ],
+)
+@deferred_f_from_coro_f
+async def test_page_that_another_callback_got_by_that_url_is_let_through(crawl, spider, settings):
+    """The callback that asked for the URL first lacks it, whoever got the page by it meanwhile."""
+    site = shop((), lambda request, _: product(request.query))
+    result = await crawl(site, {**WRONG, **SETTINGS, **settings}, spider=spider)
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {*result.pages} == {"/", *Twice.asked}

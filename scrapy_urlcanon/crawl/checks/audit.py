@@ -218,8 +218,10 @@ class Audit:
             self.sites.saw(domain, page, lines)
         self.cases.note(request.url, response)
         if mark_of(request, RESCUE):
-            self._variants.forget(request)
-            if not self._requests.is_got(page):
+            lacking = self._variants.of(request)
+            if lacking and self._requests.is_for_one_callback(lacking, request):
+                self._variants.forget(request)
+            if self._requests.takes_its_place(request, page):
                 self._first_urls.replace(page, request.url)
         self._variants.came(page)
         self._go_on_with_the_sample()

@@ -68,6 +68,11 @@ class DroppedVariants:
         """Tell whether *request*, or one that asks for the very same, is remembered."""
         return _key(request) in self._remembered
 
+    def of(self, request: Request) -> Request | None:
+        """Return what is remembered that asks for the very same as *request*, if anything does."""
+        drop = self._remembered.get(_key(request))
+        return drop.request if drop else None
+
     def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """Return some drops on *domain* that are remembered and that *is_meant* is true of.
 

@@ -111,7 +111,7 @@ class PageContents:
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
         """Tell whether *request* is for the URL that stands for *page*, or will from now on."""
-        if mark_of(request, RESCUE) and not self._requests.is_got(page):
+        if mark_of(request, RESCUE) and self._requests.takes_its_place(request, page):
             return True
         released = mark_of(request, RELEASED)
         if released:

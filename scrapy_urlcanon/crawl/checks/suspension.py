@@ -140,7 +140,7 @@ class Suspension:
 
         drops = self._take(domain, is_meant)
         # Those that stay dropped are of the page that the URL which stood for it shows.
-        self._requests.rename(names)
+        self._requests.rename(names, besides={drop.request.url for drop in drops})
         for other in others if merges else ():
             # The spider got it from the audit.
             record_as_seen(self._crawler, Request(other.url))

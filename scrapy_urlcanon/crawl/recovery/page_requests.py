@@ -31,7 +31,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, cal
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, LED, Event, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, GOT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.recovery.page_urls import PageUrls
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
@@ -40,7 +40,7 @@ from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
 
@@ -148,16 +148,31 @@ class PageRequests:
         """Tell whether any callback has had content of *page* itself."""
         return self._lives.is_got(page)
 
+    def takes_its_place(self, request: Request, page: bytes) -> bool:
+        """Tell whether *request*, a rescue, brings *page* where what stood for it does not."""
+
+        def is_stood_for(callback: Hashable) -> bool:
+            state = self._lives.state(page, callback)
+            if state is State.EXPECTED:
+                return callback != self._callback(request)
+            return state in GOT and self._urls.got_by(page, callback) is None
+
+        return not any(map(is_stood_for, self._lives.callbacks))
+
     def got_by(self, request: Request, page: bytes) -> str | None:
         """Return by which URL the callback of *request* got *page*; None if by that of the page."""
         return self._urls.got_by(page, self._callback(request))
+
+    def is_for_one_callback(self, request: Request, other: Request) -> bool:
+        """Tell whether both requests are for the same callback."""
+        return self._callback(request) == self._callback(other)
 
     def is_missed(self, page: bytes) -> bool:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
         return self._lives.is_missed(page)
 
-    def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Let pages be known by new *names*: the rules changed, and with them the fingerprints."""
+    def rename(self, names: Mapping[bytes, bytes], *, besides: Container[str] = ()) -> None:
+        """Let pages be known by new *names*; *besides* are URLs that are requested right after."""
         # Before anything is fetched for what is now one page with another.
         for listener in self.on_renamed:
             listener(names)
@@ -169,11 +184,10 @@ class PageRequests:
             self._depths.rename(page, new)
             for callback in self._lives.callbacks:
                 self._urls.rename(page, new, callback)
-        # That by which another callback got a page may have been merged with it, where what stands
-        # for that was not.
-        for page, callback, its_page, url in self._urls.take_apart():
+        for page, callback, its_page, url, is_filtered in self._urls.take_apart():
             self._lives.split(page, callback, its_page)
-            record_as_seen(self._crawler, Request(url))
+            if is_filtered and url not in besides:
+                record_as_seen(self._crawler, Request(url))
 
     # What happens to it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from scrapy import Request
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
-    _ByPage: TypeAlias = BoundedMapping[tuple[bytes, Hashable], str]
+    V = TypeVar("V")
+    _ByPage: TypeAlias = BoundedMapping[tuple[bytes, Hashable], V]
 
 _REMEMBERED: Final = 100_000
 """Some 300 bytes each."""
@@ -27,13 +28,15 @@ class PageUrls:
     def __init__(self, fingerprints: PageFingerprints) -> None:
         self._fingerprints = fingerprints
         # What led to another page, an error or a redirect.
-        self._led: _ByPage = BoundedMapping(_REMEMBERED)
-        # By what the callback got the page, where another URL stands for that.
-        self._got: _ByPage = BoundedMapping(_REMEMBERED)
+        self._led: _ByPage[str] = BoundedMapping(_REMEMBERED)
+        # By what the callback got the page, where another URL stands for that; and whether the
+        # duplicate filter would have recorded it.
+        self._got: _ByPage[tuple[str, bool]] = BoundedMapping(_REMEMBERED)
 
     def got_by(self, page: bytes, callback: Hashable) -> str | None:
         """Return by which URL *callback* got *page*; None if by that which stands for it."""
-        return self._got.get((page, callback))
+        got = self._got.get((page, callback))
+        return got[0] if got else None
 
     def has_led(self, page: bytes, callback: Hashable, url: str) -> bool:
         """Tell whether *url* was the first one that led elsewhere from *page*."""
@@ -42,11 +45,12 @@ class PageUrls:
     def got(self, request: Request, page: bytes, callback: Hashable) -> None:
         """Note that *request* brought *page*, unless it is what stands for that."""
         self._got.pop((page, callback))
-        is_other = mark_of(request, RESCUE) or (is_unfiltered(request) and not is_retry(request))
+        is_filtered = not is_unfiltered(request) or is_retry(request)
+        is_other = mark_of(request, RESCUE) or not is_filtered
         # What another callback got while this one was under way may stand for it by now.
         first = self._fingerprints.first_url(page)
         if is_other or first not in {None, request.url, *sources_of(request)}:
-            self.know(page, callback, request.url)
+            self.know(page, callback, request.url, is_filtered=is_filtered)
 
     def led(
         self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
@@ -62,27 +66,36 @@ class PageUrls:
             if page and not pages.get(page, True) and (page, callback) not in self._led:
                 self._led[page, callback] = as_sent(url)
 
-    def know(self, page: bytes, callback: Hashable, url: str) -> None:
-        """Note that *callback* got *page* by *url*, be it in an earlier run of the job."""
+    def know(self, page: bytes, callback: Hashable, url: str, *, is_filtered: bool = True) -> None:
+        """Note that *callback* got *page* by *url*, be it in an earlier run of the job.
+
+        :param is_filtered: whether the duplicate filter would have recorded it.
+        """
         # No URL alone tells the page of what has a body, or a name for it.
         if self._fingerprints.page(Request(url)) == page:
-            self._got[page, callback] = url
+            self._got[page, callback] = url, is_filtered
 
     def rename(self, page: bytes, new: bytes, callback: Hashable) -> None:
         """Let *page* be known as *new*."""
-        for urls in (self._led, self._got):
-            url = urls.pop((page, callback))
-            if url is not None and (new, callback) not in urls:
-                urls[new, callback] = url
+        _move(self._led, (page, callback), (new, callback))
+        _move(self._got, (page, callback), (new, callback))
 
-    def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, str]]:
+    def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, str, bool]]:
         """Yield what callbacks got of a page by URLs that are now of another one.
 
-        Each is the page, the callback, the other page and the URL.
+        What the rule merged that was changed may be one of these, and not what stands for the page.
+        Each is the page, the callback, the other page, the URL, and whether the duplicate filter
+        would have recorded that.
         """
         for page, callback in tuple(self._got):
-            url = self._got.get((page, callback)) or ""
+            url, is_filtered = self._got.get((page, callback)) or ("", False)
             its_page = self._fingerprints.page(Request(url))
             if its_page and its_page != page:
                 self._got.pop((page, callback))
-                yield page, callback, its_page, url
+                yield page, callback, its_page, url, is_filtered
+
+
+def _move(urls: _ByPage[V], old: tuple[bytes, Hashable], new: tuple[bytes, Hashable]) -> None:
+    url = urls.pop(old)
+    if url is not None and new not in urls:
+        urls[new] = url
