@@ -11,7 +11,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.origins import land, sources_of
+from scrapy_urlcanon.crawl.origins import answered_by, land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import forget_failure, is_made_up
 from scrapy_urlcanon.crawl.recovery.page_ends import PageEnds
@@ -140,8 +140,8 @@ class UrlCanonDownloaderMiddleware:
             crawl.contents.note(asked, response)
         if crawl.audit:
             crawl.audit.note(asked, response)
-        if "cached" in response.flags and response.url != request.url:
-            self._note_answered(request, response.url)
+        if (url := answered_by(request, response)) != request.url:
+            self._note_answered(request, url)
         return response
 
     def _note_answered(self, request: Request, url: str) -> None:

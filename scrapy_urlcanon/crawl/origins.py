@@ -1,4 +1,4 @@
-"""What redirected to a request.
+"""What redirected to a request, and of which URL its answer is.
 
 Scrapy notes redirects in ``meta``, and there they stay: a spider that copies the meta of a response
 to its own requests (``meta=response.meta``) has them look as if they were redirected, from pages
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrapy import Request
+    from scrapy.http import Response
 
 LANDED_KEY: Final = "_urlcanon_landed"
 """In ``request.meta``: the URL at which redirects ended, and which of all that
@@ -47,6 +48,20 @@ def _redirect_urls(request: Request) -> Sequence[object]:
     """Return what Scrapy notes of redirects; a spider may have put anything there."""
     urls = request.meta.get("redirect_urls")
     return urls if urls and isinstance(urls, (list, tuple)) else ()
+
+
+def answered_by(request: Request, response: Response) -> str:
+    """Return of which URL *response* to *request* is.
+
+    The HTTP cache may have had the page by another one of it: what Scrapy gives is that URL
+    (Scrapy 2.19, ``extensions/httpcache.py``).
+
+    >>> from scrapy import Request
+    >>> from scrapy.http import Response
+    >>> answered_by(Request("http://a.example/?b"), Response("http://a.example/", flags=["cached"]))
+    'http://a.example/'
+    """
+    return response.url if "cached" in response.flags else request.url
 
 
 def as_sent(url: str) -> str:

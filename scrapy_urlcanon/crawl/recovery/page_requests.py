@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import is_success
-from scrapy_urlcanon.crawl.origins import as_sent, sources_of
+from scrapy_urlcanon.crawl.origins import answered_by, as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     MARK_KEY,
@@ -261,7 +261,7 @@ class PageRequests:
         self._urls.led(request, urls, pages, callback)
         new = self._bring(pages, callback)
         if page and pages[page]:
-            self._urls.got(request, page, callback)
+            self._urls.got(request, answered_by(request, response), page, callback)
         self._scraped[request] = tuple(new)
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)

@@ -42,15 +42,15 @@ class PageUrls:
         """Tell whether *url* was the first one that led elsewhere from *page*."""
         return self._led.get((page, callback)) == url
 
-    def got(self, request: Request, page: bytes, callback: Hashable) -> None:
-        """Note that *request* brought *page*, unless it is what stands for that."""
+    def got(self, request: Request, url: str, page: bytes, callback: Hashable) -> None:
+        """Note that *request* brought *page*, as of *url*, unless that is what stands for it."""
         self._got.pop((page, callback))
         is_filtered = not is_unfiltered(request) or is_retry(request)
         is_other = mark_of(request, RESCUE) or not is_filtered
         # What another callback got while this one was under way may stand for it by now.
         first = self._fingerprints.first_url(page)
-        if is_other or first not in {None, request.url, *sources_of(request)}:
-            self.know(page, callback, request.url, is_filtered=is_filtered)
+        if is_other or first not in {None, url, *sources_of(request)}:
+            self.know(page, callback, url, is_filtered=is_filtered)
 
     def led(
         self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
