@@ -157,6 +157,6 @@ def _url(line: str, place: str) -> str:
             url = ""
     # Half of a pair of surrogates is no text that anything can store.
     is_text = isinstance(url, str) and url == url.encode(errors="replace").decode()
-    if not is_text or not url.startswith(("http://", "https://")):
+    if not is_text or not url[:8].lower().startswith(("http://", "https://")):
         raise UsageError(f"{place}: expected a URL, or JSON with 'url'")
     return url

@@ -34,3 +34,11 @@ def test_what_is_no_store_is_told(store, problem, tmp_path):
     done = urlcanon("seen", "list", store, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.endswith(f"error: {store}: {problem}\n")
+
+
+def test_url_with_its_scheme_in_upper_case_is_imported(tmp_path):
+    """A scheme is the same in either case (RFC 3986, section 3.1)."""
+    (tmp_path / "urls").write_text("HTTP://a.example/x\nhttps://a.example/y\n", encoding="utf-8")
+    done = urlcanon("seen", "import", "seen.db", "urls", cwd=tmp_path)
+    assert done.stdout.startswith("Imported 2 URLs;")
+    assert "a.example/x" in urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout
