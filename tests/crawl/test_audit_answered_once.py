@@ -361,3 +361,24 @@ async def test_variant_that_is_let_through_in_doubt_does_not_stand_for_its_page(
     result = await crawl(shop(["/p?id=1", "/p?id=2", "/l"], answer), settings)
     assert result.figures["audit/rule/drop_params:id/site.example/same"] == 0
     assert "/p?id=2" in result.pages
+
+
+@pytest.mark.parametrize("name", ["ref", "size"])
+@deferred_f_from_coro_f
+async def test_page_that_an_audit_passed_on_is_had_once_its_entry_is_off(crawl, name):
+    """No variant of it is fetched in its place, and none that another wrong entry merged twice."""
+    urls = [f"/p?id={n}" for n in range(8)]
+
+    def answer(request, _):
+        more = [f"{request.target}&{name}={n}" for n in (1, 2)] if request.target in urls else []
+        shown = product(request.query.partition("&ref")[0])
+        return page(shown.body.decode() + links(*more).body.decode())
+
+    entries = {"drop_params": ["id", name]}
+    settings = {**SETTINGS, "URLCANON_RULES": {"site.example": entries}}
+    result = await crawl(shop(urls, answer), settings)
+    sizes = [f"{url}&size={n}" for url in urls for n in (1, 2)] if name == "size" else []
+    assert sorted(item["url"] for item in result.items) == sorted(
+        [f"{SITE}/", *(f"{SITE}{url}" for url in (*urls, *sizes))]
+    )
+    assert "rescued" not in result.figures

@@ -98,8 +98,11 @@ class PageRequests:
         self._no_successes: WeakSet[Request] = WeakSet()
         # Those that the spider got, each with its fingerprint.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # Those of which an audit passed on the last response.
-        self._passed_on: WeakSet[Request] = WeakSet()
+        # Those of which an audit passed on the last response, each with the URL that is audited.
+        self._passed_on: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        # Of these URLs: which callback had them, and how deep; and which are pages of their own.
+        self._had_by_audit: dict[str, tuple[str, int]] = {}
+        self._split_off: set[str] = set()
         self._refused: Request | None = None
         self._urls = PageUrls(fingerprints)
         self._depths = LeastDepths(
@@ -189,6 +192,18 @@ class PageRequests:
             if is_filtered and url not in besides:
                 record_as_seen(self._crawler, Request(url))
 
+    def split_off(self, url: str) -> None:
+        """Note that *url*, whose page an audit passed on, has one of its own: its entry is off."""
+        record_as_seen(self._crawler, Request(url))
+        self._split_off.add(url)
+        self._have_by_audit(url)
+
+    def _have_by_audit(self, url: str) -> None:
+        page = self._fingerprints.page(Request(url))
+        if page and url in self._split_off and url in self._had_by_audit:
+            callback, depth = self._had_by_audit.pop(url)
+            self.restore(page, callback, Event.GOT, depth)
+
     # What happens to it.
 
     def sent(self, request: Request) -> None:
@@ -222,13 +237,13 @@ class PageRequests:
     def scraped(self, response: Response) -> None:
         """Note that the spider middlewares get *response*."""
         request = response.request
-        if request is not None and mark_of(request, AUDIT):
+        if request is not None and (mark := mark_of(request, AUDIT)):
             # What the spider makes of its meta, in an errback too, is no audit.
             self._audits[request] = self._fingerprints.fingerprint(request)
             del request.meta[MARK_KEY]
-            self._passed_on.add(request)
+            self._passed_on[request] = mark["case"]
         elif request is not None and is_for_the_spider(request):
-            self._passed_on.discard(request)
+            self._passed_on.pop(request, None)
             if request not in self.pages:
                 # Another middleware answered it before it came here.
                 self.sent(request)
@@ -442,6 +457,9 @@ class PageRequests:
                 continue
             for page in pages:
                 self._lives.confirmed(page, self._callback(request))
+            if not pages and (url := self._passed_on.get(request)):
+                self._had_by_audit[url] = self._callback(request), request.meta.get("depth", 0)
+                self._have_by_audit(url)
             for listener in self.on_had:
                 listener(request)
 
