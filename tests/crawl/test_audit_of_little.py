@@ -11,8 +11,8 @@ from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.entries.figures import AuditFigures
+from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.stats import CrawlStats
 

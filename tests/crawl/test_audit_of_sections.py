@@ -10,7 +10,7 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
 from scrapy_urlcanon.crawl.checks.sites import Sites

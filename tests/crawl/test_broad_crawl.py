@@ -18,7 +18,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks import audit
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.crawl.checks.sites import Sites

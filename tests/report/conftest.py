@@ -11,7 +11,7 @@ from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.checks.taking_back import TakingBack
+from scrapy_urlcanon.crawl.checks.entries.taking_back import TakingBack
 from scrapy_urlcanon.crawl.dropped.drop import Drop
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections

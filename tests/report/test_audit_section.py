@@ -16,7 +16,7 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.case import AuditedPair
-from scrapy_urlcanon.crawl.checks.taking_back import taking_back
+from scrapy_urlcanon.crawl.checks.entries.taking_back import taking_back
 from scrapy_urlcanon.pages.verdict import Judgement, Verdict
 from scrapy_urlcanon.report.csv_form import to_csv
 from scrapy_urlcanon.report.json_form import read_report

@@ -15,10 +15,10 @@ from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.blame import Blame
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
+from scrapy_urlcanon.crawl.checks.entries.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
-from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import RESCUE, mark_of
 from scrapy_urlcanon.pages.same_page import sampled_lines
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls

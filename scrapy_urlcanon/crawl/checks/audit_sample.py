@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries, merging_entries
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.checks.entry_records import EntryRecords
+from scrapy_urlcanon.crawl.checks.entries.records import EntryRecords
+from scrapy_urlcanon.crawl.checks.entries.waiting import WaitingEntries
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.site_evidence import parts_dropped, section_of, without_query
-from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, META_KEY
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
     from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 _IN_VAIN, _UNANSWERED = 10, 4

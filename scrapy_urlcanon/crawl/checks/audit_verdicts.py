@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
+from scrapy_urlcanon.crawl.checks.entries.figures import AuditFigures
 from scrapy_urlcanon.crawl.checks.site_evidence import section_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.verdict import RESTLESS, SHARED, Verdict
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
     from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entries.suspension import Suspension
     from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
-    from scrapy_urlcanon.crawl.checks.suspension import Suspension
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.case import AuditCase
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-    from scrapy_urlcanon.crawl.checks.entry_records import EntryRecords
+    from scrapy_urlcanon.crawl.checks.entries.records import EntryRecords
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
 

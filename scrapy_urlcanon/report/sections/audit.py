@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
-from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer, shown_rule
-from scrapy_urlcanon.crawl.checks.taking_back import TakingBack, taking_back
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layer, shown_rule
+from scrapy_urlcanon.crawl.checks.entries.taking_back import TakingBack, taking_back
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.pages.verdict import Verdict
 from scrapy_urlcanon.redaction import redact, shown_url, visible

@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.layers import preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, PlacePattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.crawl.checks.shown_rules import shown_value
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_value
 from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.options import Option, is_neutral

@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS, preset_layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layer
 from scrapy_urlcanon.crawl.dropped.summary import title_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.stats import figures_under

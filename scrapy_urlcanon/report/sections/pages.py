@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
-from scrapy_urlcanon.crawl.checks.shown_rules import shown_layers
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layers
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,

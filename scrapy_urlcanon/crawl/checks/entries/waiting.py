@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 
 
 class WaitingEntries:

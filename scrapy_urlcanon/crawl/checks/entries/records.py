@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.sites import Sites
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE, RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
-from scrapy_urlcanon.crawl.checks.shown_rules import shown_value
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_value
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, name_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.crawl.checks.taking_back import taking_back
+from scrapy_urlcanon.crawl.checks.entries.taking_back import taking_back
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
 from scrapy_urlcanon.crawl.scheduling.seen import forget_seen, record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
     from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
