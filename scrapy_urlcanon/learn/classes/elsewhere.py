@@ -53,10 +53,11 @@ class PageUrls:
         self._by_names: dict[Place, dict[frozenset[str], set[frozenset[str]]]] = {}
         for url in urls:
             params = url.params
-            self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
-            self._untranslated.add(url.path)
-            path = _segments(url.path).rstrip("/")
-            if path and not params:
+            # A page may have one path and a thousand sessions.
+            if url.path not in self._untranslated:
+                self._untranslated.add(url.path)
+                self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
+            if not params and (path := _segments(url.path).rstrip("/")):
                 self._paths.add(path)
             by_names = self._by_names.setdefault(url.place, {})
             names = frozenset(map(name_of, params))

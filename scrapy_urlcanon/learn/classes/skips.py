@@ -8,7 +8,7 @@ content, redirects and declared canonicals, and then only for the class as a who
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,6 +65,8 @@ _KNOWN = 10
 """Pages that prior knowledge of a class is worth at least where its program is known: that the
 other place of a page was not seen is then no evidence that there is none."""
 
+_REMEMBERED_FORMS = 1 << 16
+
 
 class Skips(NamedTuple):
     """The classes of URLs of a site that need not be fetched, and what leads into classes."""
@@ -97,6 +99,8 @@ def skip_rules(
     :param prior: what is known of classes before.
     """
     known = tuple(shares)
+    # The URLs of a page are looked at for each class that they lead into, and for each look.
+    form = lru_cache(_REMEMBERED_FORMS)(form)
 
     def look(*, is_led_last: bool) -> tuple[Skips, bool]:
         skips = _Skips(groups, thresholds, form, known, prior, is_led_last=is_led_last)
