@@ -93,7 +93,8 @@ def pack_outlines(first: Outline, again: Outline) -> bytes:
     ([0, 9, 0], [0, 8, 0])
     """
     kept = [*map(kept_of, (*first, *again))]
-    return zlib.compress(struct.pack(f"<H{len(kept)}Q", len(first), *kept))
+    # What does not repeat the first one is hashes, of which no level makes less.
+    return zlib.compress(struct.pack(f"<H{len(kept)}Q", len(first), *kept), 1)
 
 
 def unpack_outlines(data: object) -> tuple[Outline, Outline]:
