@@ -157,7 +157,7 @@ class DeclaredCanonicalPages:
             or is_cut_short(response)
             or request.method != "GET"
             or not OWN_RULES.isdisjoint(request.meta)
-            or self._requests.of_audit(request)
+            or self._requests.passed_on.fingerprint_of(request)
         ):
             return
         page = self._requests.pages.own(request)

@@ -249,7 +249,7 @@ class JobRecovery:
         identity = b""
         if is_unfiltered(request):
             identity = self._identities.get(request) or self._identity(request)
-        of_audit = self._requests.of_audit(request)
+        of_audit = self._requests.passed_on.fingerprint_of(request)
         if of_audit:
             # It says nothing of what the callback has had of the page.
             self._add(Record(kind, of_audit, b"", callback, identity))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from itertools import islice
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 from scrapy import Request, signals
 from scrapy.http import Response
@@ -15,7 +15,6 @@ from scrapy_urlcanon.crawl.answers import is_success
 from scrapy_urlcanon.crawl.origins import answered_by, as_sent, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
-    MARK_KEY,
     RESCUE,
     REWRITTEN,
     SKIPPED,
@@ -34,6 +33,7 @@ from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, GOT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.recovery.page_urls import PageUrls
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
+from scrapy_urlcanon.crawl.recovery.passed_on import PassedOn
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
@@ -96,13 +96,11 @@ class PageRequests:
         # callback got; None where it got nothing. First what was looked at the longest time ago.
         self._scraped: OrderedDict[Request, tuple[bytes, ...] | None] = OrderedDict()
         self._no_successes: WeakSet[Request] = WeakSet()
-        # Those that the spider got, each with its fingerprint.
-        self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # Those of which an audit passed on the last response, each with the URL that is audited.
-        self._passed_on: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
-        # Of these URLs: which callback had them, and how deep; and which are pages of their own.
-        self._had_by_audit: dict[str, tuple[str, int]] = {}
-        self._split_off: set[str] = set()
+        self.passed_on = PassedOn(
+            fingerprints,
+            lambda page, callback, depth: self.restore(page, callback, Event.GOT, depth),
+        )
+        """What audits passed on to the spider."""
         self._refused: Request | None = None
         self._urls = PageUrls(fingerprints)
         self._depths = LeastDepths(
@@ -192,18 +190,6 @@ class PageRequests:
             if is_filtered and url not in besides:
                 record_as_seen(self._crawler, Request(url))
 
-    def split_off(self, url: str) -> None:
-        """Note that *url*, whose page an audit passed on, has one of its own: its entry is off."""
-        record_as_seen(self._crawler, Request(url))
-        self._split_off.add(url)
-        self._have_by_audit(url)
-
-    def _have_by_audit(self, url: str) -> None:
-        page = self._fingerprints.page(Request(url))
-        if page and url in self._split_off and url in self._had_by_audit:
-            callback, depth = self._had_by_audit.pop(url)
-            self.restore(page, callback, Event.GOT, depth)
-
     # What happens to it.
 
     def sent(self, request: Request) -> None:
@@ -237,13 +223,12 @@ class PageRequests:
     def scraped(self, response: Response) -> None:
         """Note that the spider middlewares get *response*."""
         request = response.request
-        if request is not None and (mark := mark_of(request, AUDIT)):
-            # What the spider makes of its meta, in an errback too, is no audit.
-            self._audits[request] = self._fingerprints.fingerprint(request)
-            del request.meta[MARK_KEY]
-            self._passed_on[request] = mark["case"]
-        elif request is not None and is_for_the_spider(request):
-            self._passed_on.pop(request, None)
+        if request is None:
+            return
+        if mark_of(request, AUDIT):
+            self.passed_on.note(request)
+        elif is_for_the_spider(request):
+            self.passed_on.forget(request)
             if request not in self.pages:
                 # Another middleware answered it before it came here.
                 self.sent(request)
@@ -257,7 +242,7 @@ class PageRequests:
         request = response.request
         if request is None or not is_for_the_spider(request):
             return
-        if request in self._passed_on:
+        if request in self.passed_on:
             if is_success(response):
                 self._scraped[request] = ()
             return
@@ -371,11 +356,6 @@ class PageRequests:
         """Tell whether the callback is at work on content that *request* brought."""
         return self._scraped.get(request) is not None
 
-    def of_audit(self, request: Request) -> bytes | None:
-        """Return the fingerprint of *request* if it is an audit; its response may be delivered."""
-        is_audit = mark_of(request, AUDIT)
-        return self._fingerprints.fingerprint(request) if is_audit else self._audits.get(request)
-
     def got_no_success(self, request: Request) -> bool:
         """Tell whether *request* brought an error, half, another page, or is to be made again."""
         return request in self._no_successes
@@ -457,9 +437,7 @@ class PageRequests:
                 continue
             for page in pages:
                 self._lives.confirmed(page, self._callback(request))
-            if not pages and (url := self._passed_on.get(request)):
-                self._had_by_audit[url] = self._callback(request), request.meta.get("depth", 0)
-                self._have_by_audit(url)
+            self.passed_on.had(request, self._callback(request))
             for listener in self.on_had:
                 listener(request)
 

@@ -143,7 +143,8 @@ class Suspension:
         self._requests.rename(names, besides={drop.request.url for drop in drops})
         for other in others if merges else ():
             # The spider got it from the audit.
-            self._requests.split_off(other.url)
+            record_as_seen(self._crawler, Request(other.url))
+            self._requests.passed_on.split_off(other.url)
         for drop in drops:
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
             # A copy: the fingerprint of a request is that of the rules it was made under.
