@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.trackref import iter_all
-from sites import SITE, FollowSpider, RetryingSpider, links, site
+from sites import ONE_BY_ONE, SITE, FollowSpider, RetryingSpider, links, site
 
 from scrapy_urlcanon.crawl.job.journal import Journal, Kind
 
@@ -248,6 +248,53 @@ async def test_page_whose_item_is_in_a_pipeline_is_not_done(crawl, error):
     assert len(killed.hits) == len({*killed.hits})
     ended = await crawl(site(pages), JOB)
     assert ended.hits == []
+
+
+class Unfiltered(FollowSpider):
+    """Asks for a page, and at last for it by the same URL, past the filter."""
+
+    last = Request(f"{SITE}/a?sid=2", dont_filter=True, priority=-1)
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.text}
+        if response.url == f"{SITE}/":
+            yield self.last
+            yield from self.before()
+
+    def before(self):
+        yield from map(Request, (f"{SITE}/a?sid=1", f"{SITE}/a?sid=2", f"{SITE}/b"))
+
+
+class SendingToo(Unfiltered):
+    """Sends a form to that before, and one that redirects."""
+
+    def before(self):
+        for url in (f"{SITE}/a?sid=2", f"{SITE}/form"):
+            yield Request(url, method="POST", body="x", dont_filter=True)
+
+
+@pytest.mark.parametrize(("spider", "share"), [(Unfiltered, 1), (SendingToo, 0)])
+@deferred_f_from_coro_f
+async def test_what_nothing_filters_is_told_from_what_else_ended(crawl, spider, share):
+    """It is not done by a request that sent something else, nor by the retry of an audit."""
+    busy = {"/a?sid=2"}
+
+    def respond(request):
+        if request.method == "GET" and request.target in busy:
+            busy.remove(request.target)
+            return page("busy", status=503)
+        if request.target == "/form":
+            return redirect("/b")
+        return page(f"{request.method} {request.path}")
+
+    settings = {**JOB, **ONE_BY_ONE, "URLCANON_AUDIT": share, "RETRY_TIMES": 1}
+    settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+    await crawl(respond, settings, spider=spider)
+    *_, records = cuts()
+    last = max(n for n, each in enumerate(records) if each.kind is Kind.BEGUN)
+    written(records[:last])
+    second = await crawl(respond, settings | {"URLCANON_AUDIT": 0}, start=(), spider=spider)
+    assert [item["text"] for item in second.items] == ["GET /a"]
 
 
 @deferred_f_from_coro_f

@@ -59,7 +59,9 @@ RETRIED = {"meta": {"depth": 1, "retry_times": 1, "download_latency": 0.1, "down
     ("other", "is_same"),
     [
         (RETRIED, True),
-        ({"meta": {"depth": 1}, "priority": 3, "headers": {"A": "1"}, "body": b"1"}, True),
+        ({"meta": {"depth": 1}, "priority": 3, "headers": {"A": "1"}}, True),
+        ({"meta": {"depth": 1}, "body": b"1"}, False),
+        ({"meta": {"depth": 1}, "method": "POST"}, False),
         ({"meta": {"depth": 2}}, False),
         ({"meta": {"depth": 1}, "cb_kwargs": {"n": 1}}, False),
         ({"meta": {"depth": 1}, "url": f"{URL}?b"}, False),

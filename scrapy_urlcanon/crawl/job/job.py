@@ -246,14 +246,15 @@ class JobRecovery:
             kind = Kind.LED
         fingerprint = self._fingerprints.fingerprint(request)
         callback = callback_of(request, self._crawler.spider)
+        of_audit = self._requests.passed_on.fingerprint_of(request)
+        if of_audit:
+            # It says nothing of what the callback has had of the page, nor a retry of it, which has
+            # the identity of a request for the page, of that.
+            self._add(Record(kind, of_audit, b"", callback))
+            return
         identity = b""
         if is_unfiltered(request):
             identity = self._identities.get(request) or self._identity(request)
-        of_audit = self._requests.passed_on.fingerprint_of(request)
-        if of_audit:
-            # It says nothing of what the callback has had of the page.
-            self._add(Record(kind, of_audit, b"", callback, identity))
-            return
         page = self._requests.pages.own(request) or b""
         digest = b""
         if fingerprint == self._fingerprints.page(request):

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
+from scrapy_urlcanon.crawl.job.written_requests import without_sent
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     NOT_PLAIN,
@@ -134,12 +135,17 @@ class Replay:
             elif data and "retry_times" in data.get("meta", ()):
                 self._retried.add(data["url"])
         unfiltered: Counter[bytes] = Counter()
+        scheduled: dict[bytes, bytes] = {}
         for _, _, request, identity, repeats in self._told_apart():
-            if request is not None and is_unfiltered(request) and not repeats:
-                unfiltered[identity] += 1
-        for identity, pages in ended.items():
+            if request is not None:
+                scheduled[identity] = identity
+                # Where it is not known what was sent.
+                scheduled.setdefault(without_sent(identity), identity)
+                unfiltered[identity] += is_unfiltered(request) and not repeats
+        for ending, pages in ended.items():
+            identity = scheduled.get(ending) or scheduled.get(without_sent(ending), ending)
             own = unfiltered[identity]
-            self._unfiltered_done[identity] = min(own, len(pages))
+            self._unfiltered_done[identity] += min(own, len(pages))
             # The retry of one without dont_filter.
             for fingerprint, callback in pages[own:]:
                 self._pages_done[callback].add(fingerprint)

@@ -26,6 +26,8 @@ _ADDED_TO_META = OF_ANOTHER_URL | {
     "proxy",
 }
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
+_WITHOUT_SENT, _SENT = 8, 4
+"""Bytes of an identity: of what a request is for, and of what it sends."""
 _REMEMBERED = 16_384
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 """Types of what is the same for good: an object that a request carries may be changed."""
@@ -54,12 +56,25 @@ def identity_of(request: Request, spider: Spider | None, *, url: str | None = No
     meta = {key: value for key, value in request.meta.items() if key not in _ADDED_TO_META}
     callback = callback_of(request, spider)
     text = repr((url or request.url, callback, request.cb_kwargs, sorted(meta.items(), key=repr)))
-    return blake2b(text.encode(errors="replace"), digest_size=8).digest()
+    sent = request.method.encode() + request.body
+    return _digest(text.encode(errors="replace"), _WITHOUT_SENT) + _digest(sent, _SENT)
+
+
+def without_sent(identity: bytes) -> bytes:
+    """Return what is left of *identity* where it is not known what was sent.
+
+    A redirect may make a GET of a form, and a middleware change it.
+    """
+    return identity[:_WITHOUT_SENT]
+
+
+def _digest(data: bytes, size: int) -> bytes:
+    return blake2b(data, digest_size=size).digest()
 
 
 def digest_of(url: str, method: str, body: bytes) -> bytes:
     """Return what a request for *url* has under any rules, and few others have."""
-    return blake2b(f"{method} {url} ".encode(errors="replace") + body, digest_size=8).digest()
+    return _digest(f"{method} {url} ".encode(errors="replace") + body, 8)
 
 
 class WrittenRequests:
