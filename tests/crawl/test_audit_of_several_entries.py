@@ -177,6 +177,14 @@ class Third(Both):
     pages = later = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/p?sid=1"))
 
 
+class Again(Both):
+    """Asks for the other page once more, before the one that the other callback has got."""
+
+    pages = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/last"))
+    last = (("parse", "/later"),)
+    later = (("parse", "/p?ref=1"), ("parse", "/p?sid=1"))
+
+
 class Fourth(Both):
     """Asks for two pages of two URLs each, with two callbacks."""
 
@@ -225,7 +233,9 @@ def as_first_asked(request, visits):
     return product(f"{request.path.strip('/')}{number}")
 
 
-@pytest.mark.parametrize(("spider", "share"), [(Third, 1), (Fourth, 1), (Retried, 1), (Last, 1e-9)])
+@pytest.mark.parametrize(
+    ("spider", "share"), [(Third, 1), (Again, 1), (Fourth, 1), (Retried, 1), (Last, 1e-9)]
+)
 @deferred_f_from_coro_f
 async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spider, share):
     """What is dropped for it is compared with what its own URL of the page shows.

@@ -272,13 +272,14 @@ class Audit:
 
     def _begin(self, page: bytes, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
-        got = None
+        got, has_kept = None, True
         if drop.fingerprint == page and not drop.is_skipped:
             # Another URL may stand for the page than when it was dropped: that one failed.
             first = self._first_urls.of(page) or drop.first
             # Its callback may have got the page by a third one, and lack what the first one shows.
             got = self._requests.got_by(drop.request, page)
-            if got in {first, drop.request.url}:
+            has_kept = got != drop.request.url
+            if got == first or not has_kept:
                 got = None
             drop = drop._replace(first=got or first)
         if drop.request.url in self.cases:
@@ -289,7 +290,7 @@ class Audit:
         # Of several requests for it the first one is what Scrapy alone would have sent.
         drop = drop._replace(request=self._variants.forget(drop.request) or drop.request)
         reference = None if got else self._contents.of_first(page)
-        self.cases.begin(page, drop, merged_by, reference)
+        self.cases.begin(page, drop, merged_by, reference, has_kept=has_kept)
         return True
 
     def _concluded(self, case: AuditCase, pair: AuditedPair) -> None:

@@ -106,14 +106,21 @@ class AuditCases:
             case.rename(names)
 
     def begin(
-        self, page: bytes, drop: Drop, merged_by: MergingEntries, reference: PageDigest | None
+        self,
+        page: bytes,
+        drop: Drop,
+        merged_by: MergingEntries,
+        reference: PageDigest | None,
+        *,
+        has_kept: bool,
     ) -> None:
         """Begin to compare *drop*, which the sample has chosen, with *page*.
 
         :param reference: what the URL showed that stands for it. None where that was fetched by an
             earlier run of the job, or is forgotten, or it is yet to be fetched.
+        :param has_kept: whether the callback of *drop* has what that URL shows.
         """
-        case = AuditCase(drop, page, merged_by, next(self._rounds))
+        case = AuditCase(drop, page, merged_by, next(self._rounds), has_kept=has_kept)
         self._cases[drop.request.url] = case
         if reference:
             case.compare_with(reference, self._sites.noise_of(drop.domain), self._contents.common)
@@ -300,7 +307,8 @@ class AuditCases:
         is_evidence = site.is_new(case.page, other, judgement.lacking)
         callback = callback_of(drop.request, self._crawler.spider)
         # Another callback may have got what it shows.
-        case.is_got = site.is_new_to(callback, other, judgement.lacking) or is_evidence
+        lacking = judgement.lacking if case.has_kept else ()
+        case.is_got = site.is_new_to(callback, other, lacking) or is_evidence
         if not is_evidence:
             reason = "what it shows of its own another one showed before"
             self._conclude(case, Judgement(Verdict.CANNOT_TELL, reason))

@@ -116,6 +116,8 @@ class AuditCase:
     """What the variant showed when it was fetched first."""
     is_got: bool = False
     """Whether the spider has got it."""
+    has_kept: bool = True
+    """Whether its callback has what the kept page shows, and not another one alone."""
     is_refused: bool = False
     """Whether the server sent something else than the page, or nothing."""
     on_verdict: Callable[[Judgement], None] | None = None
