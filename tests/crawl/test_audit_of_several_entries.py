@@ -139,6 +139,7 @@ class Both(FollowSpider):
     )
     later = tuple(("parse", f"/q{n}?ref={ref}") for n in range(4) for ref in (1, 2))
     last = ()
+    method = "GET"
     shown = frozenset((name, url.partition("&")[0]) for name, url in (*pages, *later))
 
     def __init__(self, *arguments, **others):
@@ -151,7 +152,8 @@ class Both(FollowSpider):
         for name, url in asked.get(response.url.removeprefix(SITE), ()):
             # In the former ones a browser clicks, which no audit is to do.
             meta = {} if url in {each for _, each in self.later} else CLICKS
-            yield Request(SITE + url, getattr(self, name), meta=meta)
+            method = self.method if url.startswith("/p") else "GET"
+            yield Request(SITE + url, getattr(self, name), meta=meta, method=method)
 
     def other(self, response):
         return self.note("other", response)
@@ -219,6 +221,12 @@ class Last(Both):
     last = (("parse", "/p?sid=1"),)
 
 
+class Sent(Last):
+    """Asks for the former ones by forms."""
+
+    method = "POST"
+
+
 def settings_of(share):
     """Return those of a crawl in which this *share* of what is dropped is audited."""
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
@@ -234,7 +242,8 @@ def as_first_asked(request, visits):
 
 
 @pytest.mark.parametrize(
-    ("spider", "share"), [(Third, 1), (Again, 1), (Fourth, 1), (Retried, 1), (Last, 1e-9)]
+    ("spider", "share"),
+    [(Third, 1), (Again, 1), (Fourth, 1), (Retried, 1), (Last, 1e-9), (Sent, 1e-9)],
 )
 @deferred_f_from_coro_f
 async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spider, share):

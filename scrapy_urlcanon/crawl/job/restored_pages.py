@@ -44,8 +44,8 @@ class RestoredPages:
         other one."""
         # What the plugin made itself.
         self._made: dict[bytes, Request] = {}
-        # By their digests the URLs of what nothing filters, and is no retry.
-        self._unfiltered: dict[bytes, str] = {}
+        # By their digests the requests that nothing filters, and are no retries.
+        self._unfiltered: dict[bytes, Request] = {}
         self._depths: dict[bytes, int] = {}
 
     def take(self, record: Record) -> None:
@@ -67,16 +67,16 @@ class RestoredPages:
         self._requests.restore(page, record.callback, _EVENTS[record.kind], depth)
         if record.kind is not Kind.FETCHED:
             return
-        url = self._unfiltered.get(record.digest) if record.identity else None
-        if url is not None:
-            self._requests.restore_url(page, record.callback, url)
+        unfiltered = self._unfiltered.get(record.digest) if record.identity else None
+        if unfiltered:
+            self._requests.restore_request(page, record.callback, unfiltered)
         made = self._made.get(fingerprint)
         its_page = made and mark_of(made, RESCUE) and self._fingerprints.page(made)
         if made and its_page:
-            self._requests.restore_url(its_page, record.callback, made.url)
+            self._requests.restore_request(its_page, record.callback, made)
             if not is_got:
                 self.rescued[its_page] = made.url
-        elif not made and url is None:
+        elif not made and not unfiltered:
             # It came after what took its place for another callback.
             self.rescued.pop(page, None)
 
@@ -85,14 +85,18 @@ class RestoredPages:
         is_recorded = self._records_start and "is_start_request" in meta
         is_unfiltered = data.get("dont_filter") or not FILTER_KEYS.isdisjoint(meta)
         if is_unfiltered and "retry_times" not in meta:
-            digest = digest_of(data["url"], data.get("method", "GET"), data.get("body", b""))
-            self._unfiltered[digest] = data["url"]
+            request = _request_of(data, "method", "body")
+            digest = digest_of(data["url"], request.method, request.body)
+            self._unfiltered[digest] = request
         if fingerprint in self._depths or (data.get("dont_filter") and not is_recorded):
             return
         if not FILTER_KEYS.isdisjoint(meta):
             return
         if MARK_KEY in meta:
-            its = {name: data[name] for name in _TOLD_BY if name in data}
-            self._made[fingerprint] = Request(data["url"], **its)
+            self._made[fingerprint] = _request_of(data, *_TOLD_BY)
         self._fingerprints.restore(fingerprint, data["url"], meta)
         self._depths[fingerprint] = meta.get("depth", 0)
+
+
+def _request_of(data: Mapping[str, Any], *names: str) -> Request:
+    return Request(data["url"], **{name: data[name] for name in names if name in data})

@@ -185,10 +185,10 @@ class PageRequests:
             self._depths.rename(page, new)
             for callback in self._lives.callbacks:
                 self._urls.rename(page, new, callback)
-        for page, callback, its_page, url, is_filtered in self._urls.take_apart():
+        for page, callback, its_page, request in self._urls.take_apart():
             self._lives.split(page, callback, its_page)
-            if is_filtered and url not in besides:
-                record_as_seen(self._crawler, Request(url))
+            if not request.dont_filter and request.url not in besides:
+                record_as_seen(self._crawler, request)
 
     # What happens to it.
 
@@ -378,9 +378,9 @@ class PageRequests:
         moves[event](page, callback)
         lives.confirmed(page, callback)
 
-    def restore_url(self, page: bytes, callback: str, url: str) -> None:
-        """Note that *callback* got *page* by *url*, which did not stand for it, in such a run."""
-        self._urls.know(page, callback, url)
+    def restore_request(self, page: bytes, callback: str, request: Request) -> None:
+        """Note that *callback* got *page* by *request*, not what stood for it, in such a run."""
+        self._urls.know(page, callback, request)
 
     def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
         """Note that *callback* asked for *page* by *step* in an earlier run of the job."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from scrapy import Request
 
@@ -22,6 +22,19 @@ _REMEMBERED: Final = 100_000
 """Some 300 bytes each."""
 
 
+class _Got(NamedTuple):
+    """By what a callback got a page: that of a request which tells its page, and no more."""
+
+    url: str
+    method: str
+    body: bytes
+    dont_filter: bool
+
+    @property
+    def request(self) -> Request:
+        return Request(**self._asdict())
+
+
 class PageUrls:
     """Remembers, by page and callback, the URLs that tell more of a page than its fingerprint."""
 
@@ -29,14 +42,13 @@ class PageUrls:
         self._fingerprints = fingerprints
         # What led to another page, an error or a redirect.
         self._led: _ByPage[str] = BoundedMapping(_REMEMBERED)
-        # By what the callback got the page, where another URL stands for that; and whether the
-        # duplicate filter would have recorded it.
-        self._got: _ByPage[tuple[str, bool]] = BoundedMapping(_REMEMBERED)
+        # By what the callback got the page, where another URL stands for that.
+        self._got: _ByPage[_Got] = BoundedMapping(_REMEMBERED)
 
     def got_by(self, page: bytes, callback: Hashable) -> str | None:
         """Return by which URL *callback* got *page*; None if by that which stands for it."""
         got = self._got.get((page, callback))
-        return got[0] if got else None
+        return got.url if got else None
 
     def has_led(self, page: bytes, callback: Hashable, url: str) -> bool:
         """Tell whether *url* was the first one that led elsewhere from *page*."""
@@ -45,12 +57,11 @@ class PageUrls:
     def got(self, request: Request, url: str, page: bytes, callback: Hashable) -> None:
         """Note that *request* brought *page*, as of *url*, unless that is what stands for it."""
         self._got.pop((page, callback))
-        is_filtered = not is_unfiltered(request) or is_retry(request)
-        is_other = mark_of(request, RESCUE) or not is_filtered
+        is_other = mark_of(request, RESCUE) or _is_unfiltered(request)
         # What another callback got while this one was under way may stand for it by now.
         first = self._fingerprints.first_url(page)
         if is_other or first not in {None, url, *sources_of(request)}:
-            self.know(page, callback, url, is_filtered=is_filtered)
+            self.know(page, callback, request, url)
 
     def led(
         self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
@@ -66,33 +77,41 @@ class PageUrls:
             if page and not pages.get(page, True) and (page, callback) not in self._led:
                 self._led[page, callback] = as_sent(url)
 
-    def know(self, page: bytes, callback: Hashable, url: str, *, is_filtered: bool = True) -> None:
-        """Note that *callback* got *page* by *url*, be it in an earlier run of the job.
+    def know(
+        self, page: bytes, callback: Hashable, request: Request, url: str | None = None
+    ) -> None:
+        """Note that *callback* got *page* by *request*, be it in an earlier run of the job.
 
-        :param is_filtered: whether the duplicate filter would have recorded it.
+        :param url: of which URL of the page that was answered, if not of its own.
         """
-        # No URL alone tells the page of what has a body, or a name for it.
-        if self._fingerprints.page(Request(url)) == page:
-            self._got[page, callback] = url, is_filtered
+        got = _Got(url or request.url, request.method, request.body, _is_unfiltered(request))
+        # Nothing of this tells the page of what has a name for it.
+        if self._fingerprints.page(got.request) == page:
+            self._got[page, callback] = got
 
     def rename(self, page: bytes, new: bytes, callback: Hashable) -> None:
         """Let *page* be known as *new*."""
         _move(self._led, (page, callback), (new, callback))
         _move(self._got, (page, callback), (new, callback))
 
-    def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, str, bool]]:
-        """Yield what callbacks got of a page by URLs that are now of another one.
+    def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, Request]]:
+        """Yield what callbacks got of a page by what is now for another one.
 
         What the rule merged that was changed may be one of these, and not what stands for the page.
-        Each is the page, the callback, the other page, the URL, and whether the duplicate filter
-        would have recorded that.
+        Each is the page, the callback, the other page and a request for that.
         """
         for page, callback in tuple(self._got):
-            url, is_filtered = self._got.get((page, callback)) or ("", False)
-            its_page = self._fingerprints.page(Request(url))
-            if its_page and its_page != page:
+            got = self._got.get((page, callback))
+            request = got and got.request
+            its_page = request and self._fingerprints.page(request)
+            if request and its_page and its_page != page:
                 self._got.pop((page, callback))
-                yield page, callback, its_page, url, is_filtered
+                yield page, callback, its_page, request
+
+
+def _is_unfiltered(request: Request) -> bool:
+    """Tell whether the duplicate filter recorded nothing of *request*."""
+    return is_unfiltered(request) and not is_retry(request)
 
 
 def _move(urls: _ByPage[V], old: tuple[bytes, Hashable], new: tuple[bytes, Hashable]) -> None:
