@@ -9,6 +9,9 @@ from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, SiteEvidence
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
@@ -369,3 +372,17 @@ async def test_page_that_another_callback_got_by_that_url_is_let_through(crawl, 
     result = await crawl(site, {**WRONG, **SETTINGS, **settings}, spider=spider)
     assert result.figures["audit/suspended/drop_params/id"] == 1
     assert {*result.pages} == {"/", *Twice.asked}
+
+
+def test_what_an_entry_is_off_for_is_counted_whatever_shows_it_later():
+    """Of an entry that is off the figures say why, and what is known since is of others."""
+    site = SiteEvidence()
+    record = EntryRecord(RuleEntry("drop_params", "id"), "a.example", site, 0.1)
+    lines = [frozenset({(number, number)}) for number in range(3)]
+    for number, own in enumerate(lines):
+        record.add(OtherPage(f"/p?id={number}", "/p", own))
+    site.note_shared(lines[0])
+    assert (len(record.others), record.outcome) == (2, Outcome.FAILS)
+    record.turn_off(7)
+    site.note_shared(lines[1])
+    assert (len(record.others), record.outcome, record.until) == (2, Outcome.FAILS, 7)

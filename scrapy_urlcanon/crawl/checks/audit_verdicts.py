@@ -77,7 +77,7 @@ class AuditVerdicts:
             if other:
                 self._sample.suspect(record)
             if record.outcome is Outcome.FAILS and self._suspension.suspend(record):
-                record.until = self._sample.budget.pages
+                record.turn_off(self._sample.budget.pages)
         self._figures.show(records)
 
     def complete(self, spider: Spider) -> None:

@@ -76,12 +76,12 @@ class EntryRecord:
     @property
     def others(self) -> list[OtherPage]:
         """The other pages among them that are evidence."""
-        return [other for _, other in self._verdicts if other and self._site.is_evidence(other)]
+        return [other for _, other in self._evidence() if other]
 
     @property
     def is_suspect(self) -> bool:
         """Whether it merged any other page, as far as is known: asked of many with each page."""
-        return any(other and self._site.is_evidence(other) for _, other in self._verdicts)
+        return any(other for _, other in self._evidence())
 
     @property
     def sections(self) -> frozenset[str]:
@@ -205,9 +205,14 @@ class EntryRecord:
         if is_first or (other is None and self.outcome is Outcome.HOLDS):
             self.settled, self.refused = self.chosen, 0
 
+    def turn_off(self, pages: int) -> None:
+        """Note that it is off since the spider had so many *pages*; what that is for stands."""
+        self._verdicts = [*self._evidence()]
+        self.until = pages
+
     def _evidence(self) -> Iterator[tuple[str, OtherPage | None]]:
         for section, other in self._verdicts:
-            if other is None or self._site.is_evidence(other):
+            if other is None or self.until is not None or self._site.is_evidence(other):
                 yield section, other
 
     def _fails_in_a_section(self, verdicts: list[tuple[str, OtherPage | None]]) -> bool:
