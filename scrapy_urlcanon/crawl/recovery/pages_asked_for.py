@@ -87,13 +87,17 @@ class PagesAskedFor:
         Each with whether from the same address, under another scheme or ``www``, or from the place
         of the URL itself. With its method: what it was before a redirect changed it is not known.
         """
+        sources = sources_of(request)
+        if not sources:
+            # As nearly always, and each page is asked about four times.
+            return {}
         mark = mark_of(request, REWRITTEN)
         own = {address_of(request.url)}
         if mark and mark["original"] == request.url:
             own.add(address_of(mark["url"]))
         return {
             page: address_of(url) in own
-            for url in sources_of(request)
+            for url in sources
             if (page := self._fingerprints.page(request, url))
         }
 
