@@ -103,7 +103,10 @@ class WrittenRequests:
         depth = meta.pop("depth", 0)
         if type(depth) is not int:
             return True
-        if not _PLAIN.issuperset(map(type, (*meta.values(), *arguments.values()))):
+        # Most carry nothing.
+        if (meta or arguments) and not _PLAIN.issuperset(
+            map(type, (*meta.values(), *arguments.values()))
+        ):
             return True
         functions = request.callback, request.errback
         key = hash((fingerprint, request.url, functions, *meta.items(), None, *arguments.items()))
