@@ -41,6 +41,8 @@ class CommonContents:
         self._uses: dict[bytes, _Uses | int] = {}
         # The first page that each was fetched to be compared with, and the URL that showed it.
         self._owners: dict[bytes, tuple[Hashable, str]] = {}
+        # Where the URLs that stand for pages redirected to other pages.
+        self._led_to: dict[Hashable, Hashable] = {}
 
     def add(self, content: PageDigest, url: str) -> None:
         """Note that a page, which is no other's variant, has *content* under *url*."""
@@ -65,7 +67,21 @@ class CommonContents:
         """
         self._make_room(self._owners)
         owner, its_url = self._owners.setdefault(content.digest, (page, url))
-        return owner != page and not _are_of_one_path(url, its_url)
+        is_its = owner in {page, self._led_to.get(page)} or self._led_to.get(owner) == page
+        return not is_its and not _are_of_one_path(url, its_url)
+
+    def lead(self, page: Hashable, to: Hashable) -> None:
+        """Note that the URL of *page* redirects to that of another one: both show the same.
+
+        >>> from scrapy_urlcanon.pages.same_page import PageDigest
+        >>> contents, shown = CommonContents(), PageDigest(b"Shown")
+        >>> contents.lead("/item?id=1", "/show?id=1")
+        >>> pages = ("/item?id=1", "/show?id=1", "/item?id=1", "/a")
+        >>> [contents.is_elsewhere(shown, page) for page in pages]
+        [False, False, False, True]
+        """
+        self._make_room(self._led_to)
+        self._led_to[page] = to
 
     def belongs(self, content: PageDigest, page: Hashable) -> None:
         """Note that *content* is that of *page*, whatever it was fetched to be compared with."""
@@ -74,6 +90,7 @@ class CommonContents:
     def forget(self, pages: Container[Hashable]) -> None:
         """Forget what was fetched to be compared with *pages*: some of it is of others now."""
         self._owners = {digest: of for digest, of in self._owners.items() if of[0] not in pages}
+        self._led_to = {page: to for page, to in self._led_to.items() if page not in pages}
 
     def has_several_pages(self, content: PageDigest) -> bool:
         """Tell whether several pages have *content*."""
@@ -88,7 +105,7 @@ class CommonContents:
         uses = self._uses.get(content.digest)
         return isinstance(uses, _Uses) and len(uses.paths) >= _SEVERAL
 
-    def _make_room(self, remembered: dict[bytes, Any]) -> None:
+    def _make_room(self, remembered: dict[Any, Any]) -> None:
         if len(remembered) >= self._limit:
             for oldest in [*islice(remembered, max(1, self._limit // 2))]:
                 del remembered[oldest]

@@ -2,7 +2,7 @@
 
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
-from loopback import Response, page
+from loopback import Response, page, redirect
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -149,3 +149,25 @@ async def test_what_was_dropped_is_not_gone_through_each_time_that_a_spider_idle
     result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FedSpider)
     assert len(result.pages) == 61
     assert len(looks) < 30
+
+
+@pytest.mark.parametrize("share", [1e-9, 1])
+@pytest.mark.parametrize("at_once", [1, 8])
+@pytest.mark.parametrize("links_of_a_page", [1, 3])
+@deferred_f_from_coro_f
+async def test_page_and_what_redirects_to_it_show_no_wall(crawl, share, at_once, links_of_a_page):
+    """One entry merges what is linked, and what that leads to too: both show the same for that."""
+    numbers = range(9)
+    urls = [f"/item?id={number}" for number in numbers]
+
+    def answer(request, _):
+        name, _, query = request.target.partition("?")
+        if name == "/item":
+            return redirect(f"/show?{query}")
+        at = (int(query.removeprefix("id=")) + 1) * links_of_a_page
+        shown = product(query).body.decode()
+        return page(shown + "".join(f'<a href="{url}">' for url in urls[at:][:links_of_a_page]))
+
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": share, "CONCURRENT_REQUESTS": at_once}
+    result = await crawl(shop(urls[:links_of_a_page], answer), settings)
+    assert {*result.pages} == {"/", *(f"/show?id={number}" for number in numbers)}

@@ -108,6 +108,7 @@ class PageContents:
             self._contents[page] = content
         for source in self._requests.pages.redirected_to(request):
             self._contents[source] = content
+            self.common.lead(source, page)
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
         """Tell whether *request* is for the URL that stands for *page*, or will from now on."""
