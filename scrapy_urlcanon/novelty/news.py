@@ -47,6 +47,11 @@ class News(NamedTuple):
         return self.worth / self.words if self.words else 0.0
 
     @property
+    def is_some(self) -> bool:
+        """Whether it is enough to be news: a tenth of the page, or 30 words."""
+        return self.share >= _SHARE_OF_PAGE or self.worth >= _LEAST_WORDS
+
+    @property
     def is_unread(self) -> bool:
         """Whether it has no text, and no other had its bytes: nobody knows what is in it."""
         return not self.new and self.worth > 0
@@ -143,4 +148,4 @@ class Usual:
         """
         if self.is_little(news.worth):
             return news.share >= _MOST_OF_PAGE and news.worth >= _LEAST_WORDS
-        return news.share >= _SHARE_OF_PAGE or news.worth >= _LEAST_WORDS
+        return news.is_some

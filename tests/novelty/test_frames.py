@@ -3,7 +3,7 @@
 import pytest
 from trap_sites import words
 
-from scrapy_urlcanon.novelty.frames import LEAST, Frames
+from scrapy_urlcanon.novelty.frames import LEAST, Frames, words_in_common
 from scrapy_urlcanon.novelty.news import SeenLines, Usual
 from scrapy_urlcanon.pages.page import Page
 
@@ -64,7 +64,7 @@ def test_missing_page_that_proposes_words_has_no_news():
         texts, (_, _, lengths) = page.lower.split(b"\n"), page.lines.columns
         assert usual.is_much(news)
         assert usual.may_be_little(news.worth)
-        common = frames.words_in_common(news.lines, texts, lengths)
+        common = words_in_common(frames.own_shares, news.lines, texts, lengths)
         found.append(usual.is_much(news._replace(worth=news.worth - common)))
     assert found == [True, False, False]
 
@@ -73,5 +73,5 @@ def test_lines_that_are_no_text_are_their_own():
     """As the address of what a page embeds."""
     frames = Frames()
     for _ in range(2):
-        common = frames.words_in_common([0, 2], [b"one two three four"], [4, 1, 2])
+        common = words_in_common(frames.own_shares, [0, 2], [b"one two three four"], [4, 1, 2])
     assert common == pytest.approx(4 * (1 - LEAST))

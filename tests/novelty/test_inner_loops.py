@@ -126,6 +126,26 @@ def test_no_more_than_so_many_lines_are_noted():
         assert module.note_lines(*places, *columns)[0] == in_python.MAX_LINES
 
 
+@given(
+    st.lists(st.lists(st.text("ab \t\x85\u00e9", max_size=16), max_size=4), max_size=6),
+    st.sampled_from([1, 16, 1 << 10]),
+)
+def test_runs_of_words_are_noted_as_in_python(pages, size):
+    """Whatever stands between the words, and where several runs have one place."""
+    here, there = (array("H", [0]) * size for _ in range(2))
+    for texts in pages * 2:
+        lines = [text.encode() for text in texts]
+        assert compiled.own_shares(here, lines) == in_python.own_shares(there, lines)
+        assert here == there
+
+
+def test_places_of_runs_are_a_power_of_two():
+    """What is compiled reads no further than there is memory."""
+    for size in (0, 3):
+        with pytest.raises(IndexError):
+            compiled.own_shares(array("H", [0]) * size, [b"one two three four"])
+
+
 @pytest.mark.parametrize("module", [compiled, in_python])
 def test_features_of_other_sizes_are_an_error(module):
     """What a file of a job says is no reason to read what is not there."""

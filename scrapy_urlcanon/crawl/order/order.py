@@ -22,11 +22,12 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of, retries_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import text_without_echoes, without_echoes
 from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of
-from scrapy_urlcanon.novelty.frames import Frames
+from scrapy_urlcanon.novelty.frames import Frames, words_in_common
 from scrapy_urlcanon.novelty.inner_loops import split_url
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
+from scrapy_urlcanon.novelty.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -157,6 +158,7 @@ class Order:
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
         self._frames = Frames()
+        self._runs = Runs()
         self._usual = Usual()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
         if settings.order_by == "items":
@@ -394,16 +396,23 @@ class Order:
     def _has_news(self, response: Response, news: News) -> bool:
         """Tell whether a page has news, by what its lines do not have in common with others.
 
-        To look for that in each page would cost more than all else that is asked of its lines.
+        To look in each page for how they begin and end would cost more than all else that is asked
+        of its lines.
         """
         if not self._usual.is_much(news):
             return False
-        if not news.lines or not self._usual.may_be_little(news.worth):
+        if not news.lines:
             return True
         page = page_of(response)
-        texts = text_without_echoes(response.url, page.lower).split(b"\n")
         _, _, words = page.lines.columns
-        common = self._frames.words_in_common(news.lines, texts, words)
+        texts = page.lower.split(b"\n")
+        common = words_in_common(self._runs.own_shares, news.lines, texts, words)
+        if not news._replace(worth=news.worth - common).is_some:
+            return False
+        if not self._usual.may_be_little(news.worth):
+            return True
+        texts = text_without_echoes(response.url, page.lower).split(b"\n")
+        common = words_in_common(self._frames.own_shares, news.lines, texts, words)
         return self._usual.is_much(news._replace(worth=news.worth - common))
 
     def _end_redirects(self) -> None:

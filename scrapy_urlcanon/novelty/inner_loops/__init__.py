@@ -17,4 +17,5 @@ hash_texts = loops.hash_texts
 learn = loops.learn
 note_lines = loops.note_lines
 note_texts = loops.note_texts
+own_shares = loops.own_shares
 split_url = loops.split_url

@@ -34,6 +34,7 @@ cdef double OTHER_NUMBERS = in_python.OTHER_NUMBERS
 cdef int CLOCK = in_python.CLOCK
 cdef Py_ssize_t MAX_LINES = in_python.MAX_LINES
 cdef int RARE = in_python.RARE
+cdef Py_ssize_t RUN = in_python.RUN
 cdef int MOST_MET = in_python.MOST_MET
 cdef uint32_t MASK = packing.MASK
 cdef uint64_t SPREAD = packing.SPREAD
@@ -383,3 +384,55 @@ def note_lines(
         worth += length
         found.append(number)
     return words, new, worth, found
+
+
+cdef inline bint _is_space(unsigned char letter) noexcept:
+    return letter == 32 or 9 <= letter <= 13
+
+
+def own_shares(unsigned short[::1] places not None, texts):
+    cdef uint32_t mask = places.shape[0] - 1, crc
+    cdef double known
+    cdef list shares = []
+    cdef Py_ssize_t size = 0, count = 0, at, begin, word, end, each
+    cdef const unsigned char* letters
+    cdef bytes text
+    if not places.shape[0] or places.shape[0] & mask:
+        raise IndexError("array index out of range")
+    for text in texts:
+        size += len(text)
+    # The checksum of each run, and of those that the last words began.
+    cdef uint32_t* runs = <uint32_t*>PyMem_Malloc((size + RUN) * sizeof(uint32_t))
+    if runs == NULL:
+        raise MemoryError
+    cdef uint32_t* begun = runs + size
+    for text in texts:
+        letters = <const unsigned char*>PyBytes_AS_STRING(text)
+        size = len(text)
+        at = word = end = 0
+        known = 0.0
+        while True:
+            while at < size and _is_space(letters[at]):
+                at += 1
+            if at == size:
+                break
+            begin = at
+            while at < size and not _is_space(letters[at]):
+                at += 1
+            for each in range(max(0, word - RUN + 1), word):
+                crc = _crc_of_bytes(b" ", 1, begun[each % RUN])
+                begun[each % RUN] = _crc_of_bytes(letters + begin, at - begin, crc)
+            begun[word % RUN] = _crc_of_bytes(letters + begin, at - begin, 0)
+            word += 1
+            if word >= RUN:
+                crc = begun[word % RUN]
+                if places[crc & mask] == (crc >> 16 or 1):
+                    known += word - max(word - RUN, end)
+                    end = word
+                runs[count] = crc
+                count += 1
+        shares.append(1.0 - known / word if word else 1.0)
+    for each in range(count):
+        places[runs[each] & mask] = runs[each] >> 16 or 1
+    PyMem_Free(runs)
+    return shares

@@ -45,6 +45,9 @@ OTHER_NUMBERS: Final = 0.2
 CLOCK: Final = 32
 """A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
 MAX_LINES: Final = 5000
+RUN: Final = 4
+"""So many words one after the other that were read before say nothing. Of runs of three a text has
+many by chance; with six a list of titles would be new in each other order."""
 
 
 def split_url(url: str) -> tuple[str, str, str]:
@@ -234,3 +237,29 @@ def note_lines(
         worth += length
         found.append(number)
     return words, new, worth, found
+
+
+def own_shares(places: array[int], texts: Sequence[bytes]) -> list[float]:
+    """Return which share of the words of each of *texts* stands in no run that was noted before.
+
+    All runs in them are noted.
+
+    :param places: of 16 bits each, a power of two of them.
+    """
+    mask = len(places) - 1
+    found: list[tuple[int, int]] = []
+    shares = []
+    for text in texts:
+        words = text.split()
+        known = end = 0
+        for begin in range(len(words) - RUN + 1):
+            run = crc32(b" ".join(words[begin : begin + RUN]))
+            place, tag = run & mask, run >> 16 or 1
+            if places[place] == tag:
+                known += begin + RUN - max(begin, end)
+                end = begin + RUN
+            found.append((place, tag))
+        shares.append(1.0 - known / len(words) if words else 1.0)
+    for place, tag in found:
+        places[place] = tag
+    return shares

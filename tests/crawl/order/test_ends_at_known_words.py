@@ -1,0 +1,75 @@
+"""Pages without end that put together what other pages say have an end, though each line is new."""
+
+from random import Random
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from trap_sites import words
+
+from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+
+ARTICLES = [[words(f"article {n} {line}", 12) for line in range(8)] for n in range(40)]
+LISTS = [words(f"list {n}", 6).split() for n in range(30)]
+
+
+def shuffled(random):
+    """Return the sentences of an article in another order, as one line."""
+    lines = random.choice(ARTICLES)
+    return " ".join(random.sample(lines, len(lines)))
+
+
+def compared(random):
+    """Return two articles side by side, sentence by sentence."""
+    return "<br>".join(map(" ".join, zip(*random.sample(ARTICLES, 2), strict=True)))
+
+
+def found(random):
+    """Return what a search shows of articles: some words of each, that begin and end anywhere."""
+    texts = [" ".join(lines).split() for lines in random.sample(ARTICLES, 8)]
+    begins = [random.randrange(60) for _ in texts]
+    return "<br>".join(
+        " ".join(text[begin : begin + random.randint(9, 15)])
+        for text, begin in zip(texts, begins, strict=True)
+    )
+
+
+def filled(random):
+    """Return a sentence that is filled from lists of words."""
+    return " ".join(f"the {random.choice(each)}" for each in LISTS)
+
+
+@pytest.mark.parametrize("text", [shuffled, compared, found, filled])
+@deferred_f_from_coro_f
+async def test_what_is_put_together_of_known_words_ends(crawl, text):
+    """Each page leads to two more of its kind, beside forty articles."""
+
+    def respond(request):
+        kind, _, number = request.target.strip("/").partition("/")
+        if kind == "article":
+            return page("".join(f"<p>{line}" for line in ARTICLES[int(number)]))
+        links = "".join(f"<a href=/article/{n}>more</a>" for n in range(40)) if not kind else ""
+        begin = 2 * int(number or 0)
+        links += "".join(f"<a href=/mixed/{n}>other</a>" for n in (begin + 1, begin + 2))
+        return page(f"<p>{text(Random(number))}</p>{links}")
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05, "CLOSESPIDER_PAGECOUNT": 900}
+    result = await crawl(respond, settings)
+    assert {f"/article/{n}" for n in range(40)} <= {*result.hits}
+    assert result.stats["finish_reason"] == NO_NEWS
+
+
+@deferred_f_from_coro_f
+async def test_records_of_known_words_are_fetched(crawl):
+    """Of each record the name is its own, and the way in which its words stand together."""
+
+    def respond(request):
+        _, _, number = request.target.strip("/").partition("/")
+        random = Random(number)
+        records = "".join(f"<a href=/record/{n}>more</a>" for n in range(300)) if not number else ""
+        values = " ".join(random.choice(each) for each in LISTS)
+        return page(f"<h1>{words(number, 2)}</h1><p>{values}</p>{records}")
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05}
+    result = await crawl(respond, settings)
+    assert len({*result.hits}) == 301
