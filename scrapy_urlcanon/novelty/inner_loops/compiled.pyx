@@ -391,7 +391,7 @@ cdef inline bint _is_space(unsigned char letter) noexcept:
 
 
 def own_shares(unsigned short[::1] places not None, texts):
-    cdef uint32_t mask = places.shape[0] - 1, crc
+    cdef uint32_t mask = places.shape[0] - 1, run
     cdef double known
     cdef list shares = []
     cdef Py_ssize_t size = 0, count = 0, at, begin, word, end, each
@@ -401,11 +401,11 @@ def own_shares(unsigned short[::1] places not None, texts):
         raise IndexError("array index out of range")
     for text in texts:
         size += len(text)
-    # The checksum of each run, and of those that the last words began.
-    cdef uint32_t* runs = <uint32_t*>PyMem_Malloc((size + RUN) * sizeof(uint32_t))
+    # No text has more words, and no more runs, than letters.
+    cdef uint32_t* runs = <uint32_t*>PyMem_Malloc((2 * size + 1) * sizeof(uint32_t))
     if runs == NULL:
         raise MemoryError
-    cdef uint32_t* begun = runs + size
+    cdef uint32_t* words = runs + size
     for text in texts:
         letters = <const unsigned char*>PyBytes_AS_STRING(text)
         size = len(text)
@@ -419,17 +419,16 @@ def own_shares(unsigned short[::1] places not None, texts):
             begin = at
             while at < size and not _is_space(letters[at]):
                 at += 1
-            for each in range(max(0, word - RUN + 1), word):
-                crc = _crc_of_bytes(b" ", 1, begun[each % RUN])
-                begun[each % RUN] = _crc_of_bytes(letters + begin, at - begin, crc)
-            begun[word % RUN] = _crc_of_bytes(letters + begin, at - begin, 0)
+            words[word] = _crc_of_bytes(letters + begin, at - begin, 0)
             word += 1
             if word >= RUN:
-                crc = begun[word % RUN]
-                if places[crc & mask] == (crc >> 16 or 1):
+                run = 0
+                for each in range(word - RUN, word):
+                    run = <uint32_t>(run * SPREAD + words[each])
+                if places[run & mask] == (run >> 16 or 1):
                     known += word - max(word - RUN, end)
                     end = word
-                runs[count] = crc
+                runs[count] = run
                 count += 1
         shares.append(1.0 - known / word if word else 1.0)
     for each in range(count):

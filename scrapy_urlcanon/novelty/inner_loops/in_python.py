@@ -250,10 +250,12 @@ def own_shares(places: array[int], texts: Sequence[bytes]) -> list[float]:
     found: list[tuple[int, int]] = []
     shares = []
     for text in texts:
-        words = text.split()
+        words = [crc32(word) for word in text.split()]
         known = end = 0
         for begin in range(len(words) - RUN + 1):
-            run = crc32(b" ".join(words[begin : begin + RUN]))
+            run = 0
+            for word in words[begin : begin + RUN]:
+                run = (run * SPREAD + word) & 0xFFFFFFFF
             place, tag = run & mask, run >> 16 or 1
             if places[place] == tag:
                 known += begin + RUN - max(begin, end)
