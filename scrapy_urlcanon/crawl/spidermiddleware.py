@@ -150,8 +150,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             return [], []
         of_all: list[_Told | None] = []
         if self._job:
-            fetched = self._requests is not None and self._requests.is_delivered(response.request)
-            of_all.append(self._job.output_of(response, response.request, fetched=fetched))
+            of_all.append(self._job.output_of(response, response.request))
         if self._recorded_links:
             of_all.append(self._recorded_links.output_of(response))
         # What was seen never waits, so that nothing is to be expected of it.

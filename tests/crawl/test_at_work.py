@@ -123,6 +123,17 @@ async def test_page_whose_exception_is_handled_is_not_seen(crawl):
     assert again.hits == ["/a?sid=1", "/behind"]
 
 
+@pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
+@deferred_f_from_coro_f
+async def test_page_whose_callback_raised_in_an_earlier_run_of_the_job(crawl, middlewares):
+    """Another URL of it, which this run links, is fetched, though a middleware handled that."""
+    settings = {**SID, "JOBDIR": "job", "SPIDER_MIDDLEWARES": middlewares}
+    await crawl(respond, settings, spider=Raising, start=[Request(f"{SITE}/a?sid=1")])
+    start = [Request(f"{SITE}/list")]
+    result = await crawl(respond, settings, spider=Raising, start=start)
+    assert sorted(fetched(result)) == ["/a?sid=2", "/behind", "/list"]
+
+
 @deferred_f_from_coro_f
 async def test_page_that_one_request_led_from_and_another_brings(crawl):
     """The end of the first says nothing of it: the second raises, and a third URL is fetched."""

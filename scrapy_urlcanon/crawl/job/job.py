@@ -204,9 +204,14 @@ class JobRecovery:
         if output:
             output.one_ended()
 
-    def output_of(self, response: Response, request: Request, *, fetched: bool) -> SpiderOutput:
+    def output_of(self, response: Response, request: Request) -> SpiderOutput:
         """Return what is to be told of the spider's output for *response*, that of *request*."""
-        output = SpiderOutput(self._outputs, partial(self.done, request, fetched=fetched))
+
+        def done() -> None:
+            # Only now: the callback may have raised meanwhile, and a middleware have handled that.
+            self.done(request, fetched=self._requests.is_delivered(request))
+
+        output = SpiderOutput(self._outputs, done)
         self._outputs_of_responses[response] = output
         return output
 
