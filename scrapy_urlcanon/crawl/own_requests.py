@@ -122,6 +122,12 @@ def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
     return mark if mark.get("reason") in reasons else None
 
 
+def passed_on_mark_of(request: Request, reason: str) -> dict[str, Any] | None:
+    """Return the mark with *reason* that *request* has of what it was made of, whoever made it."""
+    mark = request.meta.get(MARK_KEY)
+    return mark if isinstance(mark, dict) and mark.get("reason") == reason else None
+
+
 def is_plain(request: Request) -> bool:
     """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
     return NOT_PLAIN.isdisjoint(request.meta)

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 import pytest
 from audited_shop import RIGHT, WRONG, FirstPage, product, shop
 from loopback import Fault, Response, page
+from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.http import Response as ScrapyResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -119,6 +120,42 @@ async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
     assert result.pages == ["/", "/a?sid=1", "/b?sid=2"]
     asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]
     assert asked == ["/", "/a?sid=1", "/b?sid=1", "/b?sid=2"]
+
+
+class TellsNoUrl(AsksAnotherServer):
+    """Gives the response to the spider as that server sent it."""
+
+    def process_response(self, request, response):
+        del request
+        return response
+
+
+@pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer, TellsNoUrl])
+@deferred_f_from_coro_f
+async def test_page_that_another_server_is_asked_for_by_one_url_for_two_callbacks(crawl, service):
+    """The second is no duplicate: without the plugin that URL was for one callback alone."""
+    got = []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            del response
+            for callback in (self.parse_one, self.parse_other):
+                yield from (Request(f"{SITE}/a?sid={sid}", callback) for sid in (1, 2))
+
+        def parse_one(self, response):
+            del response
+            got.append("one")
+
+        def parse_other(self, response):
+            del response
+            got.append("other")
+
+    def respond(request):
+        target = unquote(request.url.removeprefix(API)).removeprefix(SITE)
+        return page("missing", status=404) if target == "/a?sid=1" else page(target)
+
+    await crawl(respond, {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {service: 543}}, spider=Two)
+    assert sorted(got) == ["one", "other"]
 
 
 @pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer])

@@ -281,6 +281,29 @@ async def test_redirect_to_what_another_callback_had_leads_elsewhere_once(crawl)
 
 
 @deferred_f_from_coro_f
+async def test_two_callbacks_get_what_the_same_url_redirects_to(crawl):
+    """Without the plugin that URL was for one callback alone, the first, where another failed."""
+    got = []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            for callback in (self.parse_one, self.parse_other):
+                yield from response.follow_all(["/a?sid=1", "/a?sid=2"], callback)
+
+        def parse_one(self, response):
+            got.append(("one", response.url))
+
+        def parse_other(self, response):
+            got.append(("other", response.url))
+
+    pages = {"/": page("/"), "/a?sid=2": redirect("/b"), "/b": page("It is here.")}
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    result = await crawl(site(pages), {**rules, **ONE_BY_ONE}, spider=Two)
+    assert sorted(got) == [("one", f"{SITE}/b"), ("other", f"{SITE}/b")]
+    assert result.hits.count("/b") == 2
+
+
+@deferred_f_from_coro_f
 async def test_url_that_is_linked_again_while_what_it_leads_to_is_on_its_way(crawl):
     """It is no second URL of the page that leads there: one that has the page is fetched."""
 

@@ -308,9 +308,14 @@ class PageRequests:
         if page is None:
             return
         variant, fate = original_of(request), None
-        # What took the place of another URL would not make the very same one a duplicate.
+        # What took the place of another URL would not make the very same one a duplicate, nor would
+        # what the rescue for another callback led to.
         is_repeat = drop.asks_the_same and drop.is_asked and not self._settings.changes_urls
-        if variant is not request or not is_repeat:
+        if (
+            variant is not request
+            or not is_repeat
+            or self.pages.is_of_rescue(request, self._state_for(callback))
+        ):
             fate = self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         if variant is request and fate is Fate.FETCHED:

@@ -13,9 +13,15 @@ from scrapy_urlcanon.crawl.answers import (
     refreshes_elsewhere,
 )
 from scrapy_urlcanon.crawl.origins import address_of, sources_of
-from scrapy_urlcanon.crawl.own_requests import REWRITTEN, by_get, mark_of
+from scrapy_urlcanon.crawl.own_requests import (
+    RESCUE,
+    REWRITTEN,
+    by_get,
+    mark_of,
+    passed_on_mark_of,
+)
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
-from scrapy_urlcanon.crawl.recovery.page_states import State
+from scrapy_urlcanon.crawl.recovery.page_states import ON_THEIR_WAY, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,6 +64,18 @@ class PagesAskedFor:
         """
         page = self._fingerprints.page(request, url)
         return request if page and state(page) is not State.UNKNOWN else by_get(request)
+
+    def is_of_rescue(self, request: Request, state: Callable[[bytes], State]) -> bool:
+        """Tell whether a rescue that is on its way led to *request*: a redirect, or a middleware.
+
+        :param state: returns what the callback of *request* knows of a page.
+        """
+        mark = passed_on_mark_of(request, RESCUE)
+        if not mark:
+            return False
+        url = mark["url"]
+        page = self._fingerprints.page(self.as_sent_to(url, request, state), url)
+        return page is not None and state(page) in ON_THEIR_WAY
 
     def note_elsewhere(self, request: Request, asked: Request) -> None:
         """Note that a middleware made *request* of *asked*, to another server."""
