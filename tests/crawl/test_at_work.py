@@ -1,6 +1,7 @@
 """A page is had when its callback is done with it: what a callback at work may raise is not had."""
 
 import asyncio
+from shutil import copytree
 from types import SimpleNamespace
 
 import pytest
@@ -132,6 +133,31 @@ async def test_page_whose_callback_raised_in_an_earlier_run_of_the_job(crawl, mi
     start = [Request(f"{SITE}/list")]
     result = await crawl(respond, settings, spider=Raising, start=start)
     assert sorted(fetched(result)) == ["/a?sid=2", "/behind", "/list"]
+
+
+class KilledPipeline:
+    """Keeps what a kill would leave of the job while the first of many items is under way."""
+
+    def process_item(self, item):
+        if item.get("number") == 0:
+            copytree("job", "killed")
+        return item
+
+
+@pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
+@deferred_f_from_coro_f
+async def test_page_whose_callback_raised_is_not_done_before_its_items_are(crawl, middlewares):
+    """A kill meanwhile costs none of them: the next run fetches the page again."""
+    settings = {
+        **SID,
+        "JOBDIR": "job",
+        "ITEM_PIPELINES": {KilledPipeline: 1},
+        "SPIDER_MIDDLEWARES": middlewares,
+    }
+    start = [Request(f"{SITE}/a?sid=1")]
+    await crawl(respond, settings, spider=RaisingLate, start=start)
+    result = await crawl(respond, {**settings, "JOBDIR": "killed"}, start=())
+    assert result.hits == ["/a?sid=1", "/behind"]
 
 
 @deferred_f_from_coro_f

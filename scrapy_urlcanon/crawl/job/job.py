@@ -205,14 +205,18 @@ class JobRecovery:
             output.one_ended()
 
     def output_of(self, response: Response, request: Request) -> SpiderOutput:
-        """Return what is to be told of the spider's output for *response*, that of *request*."""
+        """Return what is to be told of the spider's output for *response*, that of *request*.
+
+        What a middleware makes of an exception comes after what the callback yielded until then.
+        """
 
         def done() -> None:
             # Only now: the callback may have raised meanwhile, and a middleware have handled that.
             self.done(request, fetched=self._requests.is_delivered(request))
 
-        output = SpiderOutput(self._outputs, done)
-        self._outputs_of_responses[response] = output
+        output = self._outputs_of_responses.get(response)
+        if output is None or not output.goes_on():
+            output = self._outputs_of_responses[response] = SpiderOutput(self._outputs, done)
         return output
 
     def item_ended(self, response: object) -> None:

@@ -29,6 +29,12 @@ class SpiderOutput:
         # One more than there are requests and items, until the end.
         self._open = 1
 
+    def goes_on(self) -> bool:
+        """Take what a middleware made of an exception for more of it; False if all has ended."""
+        is_open = self._open > 0
+        self._open += is_open
+        return is_open
+
     def add(self, each: object) -> None:
         """Note a request or an item that goes to the engine."""
         self._open += 1
