@@ -164,3 +164,27 @@ async def test_what_is_not_filtered_does_not_stand_for_a_page(crawl, spider, sha
     result = await crawl(lambda request: product(request.target), settings, spider=spider)
     assert result.figures["audit/suspended/drop_params/id"] == 1
     assert {url.removeprefix(SITE) for url in spider.urls} <= set(result.pages)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("share", [1, 1e-9])
+@deferred_f_from_coro_f
+async def test_what_is_not_filtered_is_rewritten_for_each_callback(crawl, is_first, share):
+    """Once the rule falls both get each page, as they would of requests that nothing rewrites."""
+    urls, looked_at = [f"{SITE}/p?id={n}" for n in range(12)], set()
+
+    class Both(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            for url in urls if response.url == f"{SITE}/" else ():
+                pair = [Request(url, self.look, dont_filter=True), Request(url)]
+                yield from pair if is_first else reversed(pair)
+
+        def look(self, response):
+            looked_at.add(response.url)
+
+    settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": share, "URLCANON_REWRITE": True}
+    result = await crawl(lambda request: product(request.target), settings, spider=Both)
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {*urls} <= looked_at
+    assert {url.removeprefix(SITE) for url in urls} <= {*result.pages}

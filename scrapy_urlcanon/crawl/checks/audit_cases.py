@@ -8,6 +8,7 @@ from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
 from scrapy_urlcanon.crawl.answers import has_nothing, is_cut_short, is_refusal
 from scrapy_urlcanon.crawl.checks.blame import Blamed
 from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
+from scrapy_urlcanon.crawl.checks.dropped_variants import key_of
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
@@ -92,7 +93,9 @@ class AuditCases:
     def decides_on(self, drop: Drop) -> bool:
         """Tell whether what becomes of *drop* is told when a case ends."""
         case = self._cases.get(drop.request.url)
-        return bool(case and not case.on_verdict and case.drop.fingerprint == drop.fingerprint)
+        if not case or case.on_verdict or case.drop.fingerprint != drop.fingerprint:
+            return False
+        return key_of(case.drop.request) == key_of(drop.request)
 
     def lacking(self) -> Iterator[Request]:
         """Yield what was dropped and the spider has not got so far."""

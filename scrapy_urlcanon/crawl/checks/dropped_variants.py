@@ -8,7 +8,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.own_requests import asks_by_url
+from scrapy_urlcanon.crawl.own_requests import asks_by_url, is_retry
+from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -47,7 +48,7 @@ class DroppedVariants:
 
     def remember(self, drop: Drop) -> None:
         """Keep *drop* in case what merged it is suspended."""
-        key = _key(drop.request)
+        key = key_of(drop.request)
         if key not in self._remembered:
             self._remembered[key] = drop
             self._by_domain.setdefault(drop.domain, {})[key] = drop
@@ -56,7 +57,7 @@ class DroppedVariants:
 
     def replace(self, drop: Drop) -> None:
         """Know of *drop*, which is remembered, what it says now: its page has another name."""
-        key = _key(drop.request)
+        key = key_of(drop.request)
         self._remembered[key] = self._by_domain[drop.domain][key] = drop
 
     @property
@@ -66,11 +67,11 @@ class DroppedVariants:
 
     def has(self, request: Request) -> bool:
         """Tell whether *request*, or one that asks for the very same, is remembered."""
-        return _key(request) in self._remembered
+        return key_of(request) in self._remembered
 
     def of(self, request: Request) -> Request | None:
         """Return what is remembered that asks for the very same as *request*, if anything does."""
-        drop = self._remembered.get(_key(request))
+        drop = self._remembered.get(key_of(request))
         return drop.request if drop else None
 
     def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
@@ -88,7 +89,7 @@ class DroppedVariants:
 
     def forget(self, request: Request) -> Request | None:
         """Do not remember *request* any more; return what was, if anything asks for the same."""
-        key = _key(request)
+        key = key_of(request)
         drop = self._remembered.pop(key, None)
         if drop:
             self._held.remove(drop.request)
@@ -111,10 +112,10 @@ class DroppedVariants:
         :param page: its page where nobody has got that yet, so that there is nothing to compare.
         """
         if page is None:
-            insort(self._postponed, (rank, _key(request)))
+            insort(self._postponed, (rank, key_of(request)))
             del self._postponed[self._max_count :]
         else:
-            self._early.setdefault(page, []).append((rank, _key(request)))
+            self._early.setdefault(page, []).append((rank, key_of(request)))
             self._early_count += 1
             while self._early_count > self._max_count:
                 self._early_count -= len(self._early.pop(next(iter(self._early))))
@@ -155,8 +156,14 @@ class DroppedVariants:
             self._stats.inc(Stat.AUDIT_FORGOTTEN)
 
 
-def _key(request: Request) -> str:
-    """Return what tells *request* from others: its URL, and what it sends, if anything."""
+def key_of(request: Request) -> str:
+    """Return what tells *request* from others: its URL, and what it sends, if anything.
+
+    Of what nothing filters each callback would get the page, and of the others the first alone.
+    """
+    is_for_each = request.dont_filter and not is_retry(request)
+    callback = f" {callback_of(request, None)}" if is_for_each else ""
     if asks_by_url(request):
-        return request.url
-    return f"{request.method} {request.url} {blake2b(request.body, digest_size=8).hexdigest()}"
+        return f"{request.url}{callback}"
+    sent = blake2b(request.body, digest_size=8).hexdigest()
+    return f"{request.method} {request.url} {sent}{callback}"
