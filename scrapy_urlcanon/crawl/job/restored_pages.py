@@ -10,6 +10,7 @@ from scrapy_urlcanon.crawl.job.journal import Kind, Record
 from scrapy_urlcanon.crawl.job.written_requests import digest_of
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
 from scrapy_urlcanon.crawl.recovery.page_states import Event
+from scrapy_urlcanon.crawl.recovery.page_urls import Sent
 from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class RestoredPages:
         other one."""
         # What the plugin made itself.
         self._made: dict[bytes, Request] = {}
-        # By their digests the requests that nothing filters, and are no retries.
-        self._unfiltered: dict[bytes, Request] = {}
+        # By their digests what nothing filters, and is no retry.
+        self._unfiltered: dict[bytes, Sent] = {}
         self._depths: dict[bytes, int] = {}
 
     def take(self, record: Record) -> None:
@@ -69,7 +70,7 @@ class RestoredPages:
             return
         unfiltered = self._unfiltered.get(record.digest) if record.identity else None
         if unfiltered:
-            self._requests.restore_request(page, record.callback, unfiltered)
+            self._requests.restore_request(page, record.callback, unfiltered.request)
         made = self._made.get(fingerprint)
         its_page = made and mark_of(made, RESCUE) and self._fingerprints.page(made)
         if made and its_page:
@@ -85,18 +86,19 @@ class RestoredPages:
         is_recorded = self._records_start and "is_start_request" in meta
         is_unfiltered = data.get("dont_filter") or not FILTER_KEYS.isdisjoint(meta)
         if is_unfiltered and "retry_times" not in meta:
-            request = _request_of(data, "method", "body")
-            digest = digest_of(data["url"], request.method, request.body)
-            self._unfiltered[digest] = request
+            sent = Sent(
+                data["url"],
+                data.get("method", "GET"),
+                data.get("body", b""),
+                bool(data.get("dont_filter")),
+            )
+            self._unfiltered[digest_of(sent.url, sent.method, sent.body)] = sent
         if fingerprint in self._depths or (data.get("dont_filter") and not is_recorded):
             return
         if not FILTER_KEYS.isdisjoint(meta):
             return
         if MARK_KEY in meta:
-            self._made[fingerprint] = _request_of(data, *_TOLD_BY)
+            its = {name: data[name] for name in _TOLD_BY if name in data}
+            self._made[fingerprint] = Request(data["url"], **its)
         self._fingerprints.restore(fingerprint, data["url"], meta)
         self._depths[fingerprint] = meta.get("depth", 0)
-
-
-def _request_of(data: Mapping[str, Any], *names: str) -> Request:
-    return Request(data["url"], **{name: data[name] for name in names if name in data})

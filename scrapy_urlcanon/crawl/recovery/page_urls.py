@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     _ByPage: TypeAlias = BoundedMapping[tuple[bytes, Hashable], V]
 
 _REMEMBERED: Final = 100_000
-"""Some 300 bytes each."""
+"""Some 300 bytes each, and what was sent."""
+
+_LONGEST: Final = 1_000
+"""Bytes that were sent, of which it is remembered by what a callback got a page."""
 
 
-class _Got(NamedTuple):
-    """By what a callback got a page: that of a request which tells its page, and no more."""
+class Sent(NamedTuple):
+    """That of a request which tells its page, and no more."""
 
     url: str
     method: str
@@ -32,6 +35,7 @@ class _Got(NamedTuple):
 
     @property
     def request(self) -> Request:
+        """A request for that page."""
         return Request(**self._asdict())
 
 
@@ -43,7 +47,7 @@ class PageUrls:
         # What led to another page, an error or a redirect.
         self._led: _ByPage[str] = BoundedMapping(_REMEMBERED)
         # By what the callback got the page, where another URL stands for that.
-        self._got: _ByPage[_Got] = BoundedMapping(_REMEMBERED)
+        self._got: _ByPage[Sent] = BoundedMapping(_REMEMBERED)
 
     def got_by(self, page: bytes, callback: Hashable) -> str | None:
         """Return by which URL *callback* got *page*; None if by that which stands for it."""
@@ -84,7 +88,9 @@ class PageUrls:
 
         :param url: of which URL of the page that was answered, if not of its own.
         """
-        got = _Got(url or request.url, request.method, request.body, _is_unfiltered(request))
+        if len(request.body) > _LONGEST:
+            return
+        got = Sent(url or request.url, request.method, request.body, _is_unfiltered(request))
         # Nothing of this tells the page of what has a name for it.
         if self._fingerprints.page(got.request) == page:
             self._got[page, callback] = got
