@@ -122,7 +122,7 @@ def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
     return mark if mark.get("reason") in reasons else None
 
 
-def passed_on_mark_of(request: Request, reason: str) -> dict[str, Any] | None:
+def inherited_mark_of(request: Request, reason: str) -> dict[str, Any] | None:
     """Return the mark with *reason* that *request* has of what it was made of, whoever made it."""
     mark = request.meta.get(MARK_KEY)
     return mark if isinstance(mark, dict) and mark.get("reason") == reason else None
@@ -147,6 +147,11 @@ def is_unfiltered(request: Request) -> bool:
     """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
     meta = request.meta
     return request.dont_filter or meta.get(RECORD_KEY) is False or meta.get(DROP_KEY) is False
+
+
+def is_unrecorded(request: Request) -> bool:
+    """Tell whether the duplicate filter recorded nothing of *request*, nor of what it retries."""
+    return is_unfiltered(request) and not is_retry(request)
 
 
 def is_for_the_spider(request: Request) -> bool:

@@ -19,8 +19,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     REWRITTEN,
     SKIPPED,
     is_for_the_spider,
-    is_retry,
-    is_unfiltered,
+    is_unrecorded,
     mark_of,
     original_of,
     own_mark_of,
@@ -252,7 +251,7 @@ class PageRequests:
             return
         if (page := self.pages.own(request)) and not pages[page]:
             self._no_successes.add(request)
-        if not is_unfiltered(request) or is_retry(request):
+        if not is_unrecorded(request):
             # What was had counted so before: pages that link each other would never end.
             lacking = [page for page in pages if self._lives.state(page, callback) not in CONTENT]
             self._depths.lower(request, lacking)

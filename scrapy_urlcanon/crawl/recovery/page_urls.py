@@ -8,7 +8,7 @@ from scrapy import Request
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import as_sent, sources_of
-from scrapy_urlcanon.crawl.own_requests import RESCUE, is_retry, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.own_requests import RESCUE, is_unrecorded, mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -61,7 +61,7 @@ class PageUrls:
     def got(self, request: Request, url: str, page: bytes, callback: Hashable) -> None:
         """Note that *request* brought *page*, as of *url*, unless that is what stands for it."""
         self._got.pop((page, callback))
-        is_other = mark_of(request, RESCUE) or _is_unfiltered(request)
+        is_other = mark_of(request, RESCUE) or is_unrecorded(request)
         # What another callback got while this one was under way may stand for it by now.
         first = self._fingerprints.first_url(page)
         if is_other or first not in {None, url, *sources_of(request)}:
@@ -90,7 +90,7 @@ class PageUrls:
         """
         if len(request.body) > _LONGEST:
             return
-        got = Sent(url or request.url, request.method, request.body, _is_unfiltered(request))
+        got = Sent(url or request.url, request.method, request.body, is_unrecorded(request))
         # Nothing of this tells the page of what has a name for it.
         if self._fingerprints.page(got.request) == page:
             self._got[page, callback] = got
@@ -113,11 +113,6 @@ class PageUrls:
             if request and its_page and its_page != page:
                 self._got.pop((page, callback))
                 yield page, callback, its_page, request
-
-
-def _is_unfiltered(request: Request) -> bool:
-    """Tell whether the duplicate filter recorded nothing of *request*."""
-    return is_unfiltered(request) and not is_retry(request)
 
 
 def _move(urls: _ByPage[V], old: tuple[bytes, Hashable], new: tuple[bytes, Hashable]) -> None:

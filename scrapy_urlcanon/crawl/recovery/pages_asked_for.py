@@ -17,8 +17,8 @@ from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
     by_get,
+    inherited_mark_of,
     mark_of,
-    passed_on_mark_of,
 )
 from scrapy_urlcanon.crawl.recovery.failed_downloads import brings_nothing
 from scrapy_urlcanon.crawl.recovery.page_states import ON_THEIR_WAY, State
@@ -70,7 +70,7 @@ class PagesAskedFor:
 
         :param state: returns what the callback of *request* knows of a page.
         """
-        mark = passed_on_mark_of(request, RESCUE)
+        mark = inherited_mark_of(request, RESCUE)
         if not mark:
             return False
         url = mark["url"]
