@@ -193,7 +193,7 @@ async def test_pages_of_another_server_are_audited_as_if_the_site_was_asked(craw
 async def test_failure_of_a_page_that_another_server_is_asked_for_is_heard_of_at_once(crawl):
     """The next variant does not wait until nothing else is left to fetch."""
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/1"), "/a?sid=2": page("a")}
-    pages |= {f"/{n}": links(f"/{n + 1}") for n in range(1, 9)}
+    pages |= {f"/{n}": links(f"/{n + 1}") for n in range(1, 30)}
 
     def respond(request):
         target = unquote(request.url.removeprefix(API)).removeprefix(SITE)
@@ -202,7 +202,8 @@ async def test_failure_of_a_page_that_another_server_is_asked_for_is_heard_of_at
     settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {AsksAnotherServer: 543}}
     result = await crawl(respond, settings)
     asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]
-    assert "/a?sid=2" in asked[:5]
+    # It is the fifth or sixth, by the release of Scrapy.
+    assert asked.index("/a?sid=2") < asked.index("/5")
 
 
 @deferred_f_from_coro_f
