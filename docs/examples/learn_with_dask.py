@@ -4,7 +4,8 @@
     python learn_with_dask.py s3://crawl/observations/ -o urlcanon.toml --scheduler tcp://head:8786
 
 Needs what ``pip install 'scrapy-urlcanon[scale]'`` installs, there and on each worker. The file is
-the same, byte for byte, as that of ``scrapy urlcanon learn`` from the same observations.
+the same, byte for byte, as the one that ``scrapy urlcanon learn`` writes from the same observations
+outside of a project.
 """
 
 from __future__ import annotations
@@ -20,16 +21,21 @@ import pyarrow as pa
 from dask import delayed
 from dask.distributed import Client
 
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn import Learned, Observation, learn_site, merge
 from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile
+from scrapy_urlcanon.learn.results.secret_values import without_secrets
+from scrapy_urlcanon.profiles.suspicions import prior_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
+
+    from scrapy_urlcanon.learn.site import Site
 
 COLUMNS = ["url", "status", "main_sha1", "simhash64", "canonical", "redirect"]
 
@@ -69,10 +75,12 @@ def main() -> int:
         # All rows of a domain get into one partition, by way of the workers' disks.
         rows = rows.shuffle("domain", npartitions=options.partitions)
         parts = client.gather(client.compute([learn_part(part) for part in rows.to_delayed()]))
-    learned = merge(part.learned for part in parts)
+    learned, left_out = without_secrets(merge(part.learned for part in parts))
     LearnedFile(options.output).write(learned, turned_off=["skip"])
     for reason, count in sum((part.skipped for part in parts), Counter()).most_common():
         print(f"skipped: {count:,} {reason}")
+    if left_out:
+        print(f"left out: {left_out:,} rules that would show the value of a secret")
     failed = {domain: error for part in parts for domain, error in part.failed.items()}
     for domain, error in sorted(failed.items()):
         print(f"{domain}: {error}", file=sys.stderr)
@@ -94,10 +102,16 @@ def learn_part(rows: pd.DataFrame) -> Part:
     found, failed = [], {}
     for domain, captures in by_domain(observations_of(rows, skipped)).items():
         try:
-            found.append(learn_site(captures.site(domain)))
+            found.append(learn_domain(captures.site(domain)))
         except Exception as error:  # noqa: BLE001 - one domain of thousands stops no other
             failed[domain] = repr(error)
     return Part(merge(found), skipped, failed)
+
+
+def learn_domain(site: Site) -> Learned:
+    """Learn from one domain, with what is known of the programs that sites run on."""
+    prior = prior_of(location.url for location in site.locations)
+    return learn_site(site, preset=DEFAULT_PRESET, prior=prior)
 
 
 def observations_of(rows: pd.DataFrame, skipped: Counter[str]) -> Iterator[Observation]:

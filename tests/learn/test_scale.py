@@ -18,13 +18,25 @@ HEADER = "url\tstatus\tmain_sha1\tsimhash64\tcanonical\tredirect"
 
 
 def rows(domain):
-    """Yield lines of TSV: pages, again with a parameter, short links to them, and a bad row."""
+    """Yield lines of TSV: pages, again with a parameter, short links to them, and a bad row.
+
+    Some parameters are known before: one that the preset drops, and one of phpBB on two pages. A
+    default value would show a session.
+    """
     for number in range(30):
         page, simhash = f"{number:040x}", f"{number * 0x0123456789ABCDEF % 2**64:016x}"
         url = f"http://{domain}/{'abcdefghij'[number % 10]}-{'klm'[number // 10]}/"
         yield f"{url}\t200\t{page}\t{simhash}\t\t"
         yield f"{url}?sid={number}\t200\t{page}\t\t{url}\t"
         yield f"http://{domain}/?p={number * 7}\t301\t\t\t\t{url}"
+        yield f"{url}?utm_source=mail\t200\t{page}\t\t\t"
+        yield f"http://{domain}/viewtopic.php?t={number}\t200\t{number + 100:040x}\t\t\t"
+        yield f"http://{domain}/a/{number}\t200\t{number + 200:040x}\t\t\t"
+        yield f"http://{domain}/a/{number}?token=4ffbd5c8\t200\t{number + 200:040x}\t\t\t"
+    yield f"http://{domain}/viewforum.php?f=1\t200\t{300:040x}\t\t\t"
+    for number in range(2):
+        url = f"http://{domain}/viewtopic.php?t={number}&hilit=wool"
+        yield f"{url}\t200\t{number + 100:040x}\t\t\t"
     yield f"http://{domain}/bad\t9999\t\t\t\t"
 
 
@@ -59,7 +71,10 @@ def test_engine_writes_what_the_command_writes(tmp_path, observations):
     run(script, "observations.parquet", *options, cwd=tmp_path)
     rules = (tmp_path / "command.toml").read_bytes()
     assert rules.count(b'"sid"') == 9
+    assert rules.count(b'"hilit"') == 9
     assert b"# skip = [" in rules
+    assert b"utm_source" not in rules
+    assert b"4ffbd5c8" not in rules
     assert (tmp_path / "engine.toml").read_bytes() == rules
     urlcanon("learn", "observations.parquet", "-o", "parquet.toml", cwd=tmp_path)
     assert (tmp_path / "parquet.toml").read_bytes() == rules
@@ -76,14 +91,14 @@ def test_domain_that_fails_stops_no_other(monkeypatch):
     )
     example = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(example)
-    learn_site = example.learn_site
+    learn_domain = example.learn_domain
 
     def failing(site):
         if site.domain == "b.example":
             raise RecursionError(site.domain)
-        return learn_site(site)
+        return learn_domain(site)
 
-    monkeypatch.setattr(example, "learn_site", failing)
+    monkeypatch.setattr(example, "learn_domain", failing)
     lines = [line.split("\t") for name in ("a.example", "b.example") for line in rows(name)]
     table = pandas.DataFrame(lines, columns=HEADER.split("\t"), dtype="string")
     part = example.learn_part(table).compute(scheduler="sync")
