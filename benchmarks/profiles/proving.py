@@ -16,8 +16,6 @@ from urllib.error import HTTPError
 from urllib.parse import urldefrag
 from urllib.request import urlopen
 
-from attrs import evolve
-
 from benchmarks.novelty.news import lines
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.software.known_software import recognised_by
@@ -114,9 +112,8 @@ def _pairs(one: Installation, rule: ProfileRule, urls: list[str]) -> Iterator[tu
 
 def _declared(one: Installation, rules: tuple[ProfileRule, ...]) -> Canonicalizer:
     canonicalizer = Canonicalizer()
-    rest = one.profile._rest._replace(rules=rules)  # noqa: SLF001
-    alone = evolve(one, profile=evolve(one.profile, read_rest=lambda: rest))
-    found = (each for certain in (False, True) for each in alone.rule_sets(certain=certain))
+    held = (rule for certain in (False, True) for rule in one.rules(certain=certain))
+    found = (each for rule in held if rule in rules for each in one.rule_sets_of(rule))
     canonicalizer.declare(one.host, tuple(found))
     return canonicalizer
 

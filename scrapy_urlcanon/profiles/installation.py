@@ -104,17 +104,22 @@ class Installation:
             for other in others
             if other != self.place and other.startswith(self.place)
         )
-        origin = f"profile {self.profile.name}"
         for rule in self.rules(certain=certain):
-            if rule.is_view and not views:
-                continue
-            for where in rule.where:
-                pattern = parse_pattern(f"{self.host}{self.place}{where}")
-                yield RuleSet(
-                    PlacePattern(pattern, self.port, below),
-                    options_at(self.place, rule.options),
-                    Layer(origin, f"{self.url}{where}"),
-                )
+            if views or not rule.is_view:
+                yield from self.rule_sets_of(rule, below)
+
+    def rule_sets_of(self, rule: ProfileRule, below: tuple[str, ...] = ()) -> Iterator[RuleSet]:
+        """Yield the rule sets of one rule of the profile: one for each path that it is for.
+
+        :param below: places of other programs below this one, for which it does not hold.
+        """
+        for where in rule.where:
+            pattern = parse_pattern(f"{self.host}{self.place}{where}")
+            yield RuleSet(
+                PlacePattern(pattern, self.port, below),
+                options_at(self.place, rule.options),
+                Layer(f"profile {self.profile.name}", f"{self.url}{where}"),
+            )
 
 
 def options_at(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
