@@ -43,19 +43,21 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _AT_ONCE = 200
-"""Audits that begin when the spider is idle, before it is again: in a broad crawl thousands are due
-then, for each of which the event loop is busy for a millisecond or two."""
+"""How many audits may be under way before no more are begun at one idle signal. In a broad crawl
+thousands are due then, and each keeps the event loop busy for a millisecond or two."""
 
 
 class Audit:
     """Fetches some of the dropped variants and compares them with their representatives.
 
-    The spider does not get a variant that is the same page. It gets one that is another page,
-    which counts against the entry of the rules that merged the two; where several did, what tells
-    them apart is fetched. An entry is suspended for a domain once a sequential test says that it
-    merges more other pages than ``URLCANON_AUDIT_MAX_FALSE``. Then the variants that it had
-    dropped, and that are remembered, are scheduled again. This chooses the variants, and acts on
-    the verdicts; between the two it is :class:`.AuditCases`.
+    The spider does not get a variant that shows the same page. If it shows another page the spider
+    gets it, and that counts against the entry that merged the two; if several entries did, further
+    URLs are fetched to find out which one. An entry is suspended for a domain once a sequential
+    test says that its rate of false merges is above ``URLCANON_AUDIT_MAX_FALSE``. Then the
+    variants that it had dropped are scheduled again, as far as they are remembered.
+
+    This class chooses the variants and acts on the verdicts; :class:`.AuditCases` leads each from
+    the first fetch to its verdict.
 
     :param on_audited: is called with each variant that was audited.
     """
@@ -84,7 +86,7 @@ class Audit:
         """What is known of the pages of each domain."""
         self._variants = DroppedVariants(settings, stats)
         self.held = HeldResponses(settings.pending_max_bytes)
-        """What was fetched of variants that may yet be let through."""
+        """Responses of audited variants that may yet be let through."""
         blame = Blame(
             canonicalizer,
             records=self._sample.records,
@@ -133,19 +135,19 @@ class Audit:
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
 
     def merged(self) -> Iterator[Request]:
-        """Yield what was dropped and is to be let through if what merged it proves wrong."""
+        """Yield the dropped requests that are let through if an entry that merged them is wrong."""
         yield from (drop.request for drop in self._variants.drops)
         yield from self.cases.lacking()
 
     def _take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Remove and return those of :meth:`merged` on *domain* that *is_meant* is true of."""
+        """Remove and return the drops on *domain* that *is_meant* is true of."""
         drops = [*self.cases.take(is_meant), *self._variants.take(domain, is_meant)]
-        # The first URL of a page stands for it. The server may not answer again what it has
-        # answered, or is about to.
+        # The first that is let through stands for its page. So the first ones are those whose
+        # response is held: the server may refuse to send it again.
         return sorted(drops, key=lambda drop: not self.held.has(drop.request.url))
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
-        """Take over that pages are known by other *names*: the rules changed."""
+        """Know pages by their new fingerprints, *names*: the rules changed."""
         self.sites.forget_pages(names.keys())
         self.cases.rename(names)
         renamed = (drop for drop in tuple(self._variants.drops) if drop.fingerprint in names)
@@ -153,9 +155,9 @@ class Audit:
             self._variants.replace(self._attributed(drop, names[drop.fingerprint]))
 
     def _attributed(self, drop: Drop, page: bytes) -> Drop:
-        """Return *drop* as one of *page*, the name of its page now, for which another URL stands.
+        """Return *drop* with *page*, the new fingerprint, and the URL and entries that go with it.
 
-        What makes the two one may be other entries than before.
+        Another URL may stand for that page, and other entries may have merged the two.
         """
         request, drop = drop.request, drop._replace(fingerprint=page)
         if drop.is_declared or drop.is_skipped or self._fingerprints.page(request) != page:
@@ -168,11 +170,11 @@ class Audit:
         """Choose the dropped variants to audit, and remember the others."""
         self.cases.dropped(drop.request)
         if self.suspension.releases(drop) or not drop.entries:
-            # Nearly all drops are of the very same URL: no rule merged anything.
+            # Most drops have no entries: the very same URL was requested before.
             return
         self._sample.note(drop)
         if self.cases.decides_on(drop):
-            # Pages link one URL again and again.
+            # It is being audited already, and was linked once more.
             return
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
             is_new = not self._variants.has(drop.request)
@@ -186,7 +188,7 @@ class Audit:
         page = self._fingerprints.page(drop.request)
         if page is None or self._requests.is_missed(page) or drop.is_declared:
             return False
-        # A start URL may fit a template that skips: it tells nothing of the others.
+        # A start URL that fits a template of `skip` was fetched: it says nothing of those skipped.
         return not drop.is_skipped or not self._requests.is_had(page)
 
     def _is_had(self, drop: Drop) -> bool:
@@ -194,7 +196,7 @@ class Audit:
         return drop.is_skipped or bool(page and self._requests.is_had_for(drop.request, page))
 
     def _audit(self, drop: Drop, *, at_any_cost: bool = False) -> bool:
-        """Audit *drop* if it is chosen; return whether it is."""
+        """Begin to audit *drop* if it is chosen; return whether it is."""
         page = self._fingerprints.page(drop.request)
         if page is None or not self._is_had(drop):
             self._sample.have_wait(drop)
@@ -202,12 +204,12 @@ class Audit:
         return self._begin(page, drop, at_any_cost=at_any_cost)
 
     def declared(self, drop: Drop, page: bytes) -> None:
-        """Compare *drop* with *page*, which was fetched and declares it, if it is chosen."""
+        """Compare *drop* with *page*, which declares its URL as canonical, if it is chosen."""
         self._sample.note(drop)
         self._begin(page, drop)
 
     def note(self, request: Request, response: Response) -> None:
-        """Note that *request* stands for its page, which the spider gets."""
+        """Note that the spider gets *response*, the page of *request*, and audit what waited."""
         page = self._requests.pages.own(request)
         if page is None or has_nothing(response):
             return
@@ -227,29 +229,31 @@ class Audit:
         self._go_on_with_the_sample()
 
     def answered(self, drop: Drop) -> None:
-        """Note that the spider gets what the other URL of *drop* showed, as if that came first."""
+        """Note that *drop* was answered with the page of its other URL, which counts as first.
+
+        The HTTP cache, or an earlier run, had the page by that URL.
+        """
         if drop.fingerprint == self._fingerprints.page(drop.request, drop.first):
             self._first_urls.replace(drop.fingerprint, drop.first)
             self._first_urls.unasked.add(drop.fingerprint)
             self.dropped(drop)
 
     def spider_idle(self) -> None:
-        """Audit what waits for more pages: there will be none."""
+        """Audit what waits for more pages: no more will come."""
         self.cases.come_no_more()
         self._sample.wait_no_more()
         self._variants.all_came()
         self._go_on_with_the_sample(at_any_cost=True)
 
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
-        """Audit what had to wait, as far as that is affordable by now."""
+        """Audit what had to wait, as far as the budget has room by now."""
         for record in self._sample.take_waiting(at_any_cost=at_any_cost):
             drops = self._found_for(record)
             if record.is_suspect:
-                # It may be wrong for some of these pages alone, such as the last ones.
+                # In random order: it may be wrong for some of the pages alone, such as the last.
                 drops.sort(key=rank)
-            # That which tells of most of the entries that wait.
             for drop in sorted(drops, key=self._sample.order_for(record)):
-                # It may have had no part in the merge, and others that are due have.
+                # An audit may begin that is for other entries only.
                 if self._audit(drop, at_any_cost=at_any_cost) and record.under_way:
                     break
             else:
@@ -261,7 +265,7 @@ class Audit:
             self._audit(drop)
 
     def _found_for(self, record: EntryRecord) -> list[Drop]:
-        """Return what may tell of the entry of *record*: of the sections where it is looked for."""
+        """Return drops that may be audited for *record*, if possible from the sections due next."""
         find = partial(self._variants.find, record.domain)
         can_tell = partial(self._can_tell_of, record)
         is_told_in = record.section_test()
@@ -274,9 +278,9 @@ class Audit:
         """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
         got, has_kept = None, True
         if drop.fingerprint == page and not drop.is_skipped:
-            # Another URL may stand for the page than when it was dropped: that one failed.
+            # If the first URL has failed since, another one stands for the page now.
             first = self._first_urls.of(page) or drop.first
-            # Its callback may have got the page by a third one, and lack what the first one shows.
+            # Its callback may have got the page by a third URL, and lack what the first one shows.
             got = self._requests.got_by(drop.request, page)
             has_kept = got != drop.request.url
             if got == first or not has_kept:
@@ -287,14 +291,14 @@ class Audit:
         merged_by = self._sample.choose(drop, at_any_cost=at_any_cost)
         if merged_by is None:
             return False
-        # Of several requests for it the first one is what Scrapy alone would have sent.
+        # Of several requests for this URL, the first is the one that Scrapy alone would have sent.
         drop = drop._replace(request=self._variants.forget(drop.request) or drop.request)
         reference = None if got else self._contents.of_first(page)
         self.cases.begin(page, drop, merged_by, reference, has_kept=has_kept)
         return True
 
     def _concluded(self, case: AuditCase, pair: AuditedPair) -> None:
-        """Take over what was found about *pair*, and audit what there is room for by now."""
+        """Count the verdict about *pair*, and begin the audits for which there is room now."""
         self._on_audited(pair)
         if pair.judgement.verdict is not Verdict.CANNOT_TELL or case.has_control:
             self._sample.is_answered = True

@@ -48,16 +48,16 @@ _NO_MERGE = MergingEntries((), is_joint=False)
 
 
 class AuditCases:
-    """Fetches variants and compares each with its page, until there is a verdict.
+    """Fetches each chosen variant, and its kept page, as often as a verdict takes.
 
-    The spider does not get one that is the same page, and gets one that is another. What is skipped
-    has no representative: its page is looked for (:class:`.SkippedPages`).
+    The spider gets a variant that shows another page, and does not get one that shows the same.
+    A skipped URL has no kept page to be compared with: :class:`.SkippedPages` looks for its page.
 
-    :param variants: what was dropped and may be let through.
-    :param held: what was fetched of some of it.
+    :param variants: the dropped variants that may yet be let through.
+    :param held: responses of some of these.
     :param blame: finds out which of several entries is to blame for another page.
-    :param skipped: None where no rule skips.
-    :param on_concluded: is called with each case of a variant and what was found about it.
+    :param skipped: None if no rule skips URLs.
+    :param on_concluded: is called with each case of a variant, and its verdict.
     """
 
     def __init__(
@@ -91,20 +91,20 @@ class AuditCases:
         return url in self._cases
 
     def decides_on(self, drop: Drop) -> bool:
-        """Tell whether what becomes of *drop* is told when a case ends."""
+        """Tell whether a case is under way for the request of *drop*, and will decide about it."""
         case = self._cases.get(drop.request.url)
         if not case or case.on_verdict or case.drop.fingerprint != drop.fingerprint:
             return False
         return key_of(case.drop.request) == key_of(drop.request)
 
     def lacking(self) -> Iterator[Request]:
-        """Yield what was dropped and the spider has not got so far."""
+        """Yield the dropped requests of open cases that the spider has got nothing of."""
         for case in self._cases.values():
             if not case.is_got and not case.on_verdict:
                 yield case.drop.request
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new *names*."""
+        """Know pages by their new fingerprints, *names*."""
         for case in self._cases.values():
             case.rename(names)
 
@@ -119,9 +119,9 @@ class AuditCases:
     ) -> None:
         """Begin to compare *drop*, which the sample has chosen, with *page*.
 
-        :param reference: what the URL showed that stands for it. None where that was fetched by an
-            earlier run of the job, or is forgotten, or it is yet to be fetched.
-        :param has_kept: whether the callback of *drop* has what that URL shows.
+        :param reference: what the first URL of *page* showed. None if an earlier run of the job
+            fetched it, if it is forgotten, or if that URL was not fetched yet.
+        :param has_kept: whether the callback of *drop* has got what the first URL shows.
         """
         case = AuditCase(drop, page, merged_by, next(self._rounds), has_kept=has_kept)
         self._cases[drop.request.url] = case
@@ -139,12 +139,13 @@ class AuditCases:
         *,
         at_any_cost: bool,
     ) -> bool:
-        """Compare *page* and that of *drop*, both of which the spider has, if there is room.
+        """Compare *page* with that of *drop*; the spider has both, and no rule merged them.
 
         :param reference: what *page* showed.
-        :param shown: what the other one showed, where that is not to be fetched for it.
+        :param shown: what the page of *drop* showed; None if it has to be fetched for this.
         :param on_verdict: is called with the verdict.
-        :return: whether it is under way, or there is a verdict.
+        :param at_any_cost: whether to begin even if the budget has no room.
+        :return: whether the comparison has begun.
         """
         url = drop.request.url
         is_affordable = at_any_cost or self._sample.is_affordable(Need.SUSPECTED, more=1)
@@ -158,15 +159,16 @@ class AuditCases:
         return True
 
     def note(self, url: str, response: Response) -> None:
-        """Note that the spider gets what *url* showed, for which some may wait."""
+        """Note that the spider gets the page at *url*: it may be that of a skipped URL."""
         if self._skipped:
             for case, told in self._skipped.note(url, self._contents.read(response)):
                 self._go_on(case, told)
 
     def dropped(self, request: Request) -> None:
-        """Note that *request* is dropped; if a case waits for it, it does not come.
+        """Note that *request* is dropped; if it is the fetch of a case, that has failed.
 
-        It was redirected to itself, or another middleware made of it what was sent before.
+        Such a request was redirected to itself, or another middleware turned it into one that was
+        sent before.
         """
         mark = mark_of(request, AUDIT)
         case = mark and self._cases.get(mark["case"])
@@ -174,10 +176,10 @@ class AuditCases:
             self._take(case, None)
 
     def come_no_more(self) -> None:
-        """End what waits for more pages: there will be none.
+        """End the cases that wait for a response or for more pages: the spider is idle.
 
-        What is being fetched by now does not come: a middleware that raises at a response is not
-        heard of here, nor one that lets it vanish.
+        A fetch that is still open has no answer because a middleware raised or swallowed it, which
+        nobody says here.
         """
         for case in [case for case in self._cases.values() if case.is_fetching]:
             if self._cases.get(case.drop.request.url) is case:
@@ -187,27 +189,27 @@ class AuditCases:
                 self._go_on(case, told)
 
     def fetched(self, request: Request, response: Response | None) -> bool:
-        """Take over what an audit fetched; return whether the spider is to get it.
+        """Take the response to a fetch of an audit; return whether the spider is to get it.
 
-        Not what it has already, or did not ask for.
+        It gets a page that it has not got, and that it asked for.
 
-        :param request: one with a mark of the audit.
-        :param response: None if it failed.
+        :param request: one with the mark of an audit.
+        :param response: None if the fetch failed.
         """
         mark = mark_of(request, AUDIT) or {}
         case = self._cases.get(mark["case"])
         if response is not None:
-            # As the engine will. It may be held for the spider, with what is noted there.
+            # The engine sets it later, and if the response is held its meta is needed before.
             response.request = request
         if case is None or not case.is_waiting_for(mark):
-            # Of a run before, which was killed; or the variant was let through meanwhile.
+            # It is from a run that was killed, or the variant was let through meanwhile.
             if response is not None and not has_nothing(response):
                 self._held.hold(mark["case"], response)
             return False
         return self._take(case, response)
 
     def take(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """End the cases that *is_meant* is true of; return what the spider lacks of them."""
+        """End the cases whose drop *is_meant* is true of; return those that the spider lacks."""
         drops = []
         for url, case in tuple(self._cases.items()):
             if not case.on_verdict and is_meant(case.drop):
@@ -221,7 +223,7 @@ class AuditCases:
         return drops
 
     def _go_on(self, case: AuditCase, told: Judgement | Side) -> None:
-        """Fetch that side of *case*, or end it with that verdict."""
+        """Fetch the side of *case* that is needed next, or end it with its verdict."""
         if isinstance(told, Side):
             self._fetch_side(case, told)
         elif case.on_verdict:
@@ -245,13 +247,13 @@ class AuditCases:
         case.is_fetching = True
         mark = {"case": case.drop.request.url, "round": case.round, "number": case.fetches}
         request = marked(case.drop.request, AUDIT, url, **mark)
-        # Before what waits: what it tells may spare fetches, and what was told is told sooner.
+        # Before other requests: its verdict may spare fetches, and decides sooner about the rule.
         request.priority += 1
         self._stats.inc(Stat.AUDIT_FETCHES)
         self._crawler.engine.crawl(request)
 
     def _take(self, case: AuditCase, response: Response | None) -> bool:
-        """Take over what was fetched for *case*; return whether the spider is to get it."""
+        """Take the response to a fetch for *case*; return whether the spider is to get it."""
         case.is_fetching = False
         if case.found:
             self._go_on_blaming(case, self._blame.go_on(case, case.found, response))
@@ -266,7 +268,7 @@ class AuditCases:
         return self._end(case, judgement)
 
     def _judge(self, case: AuditCase, response: Response | None) -> Judgement | Side | None:
-        """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
+        """Return the verdict, the side to fetch next, or None if the case waits for more pages."""
         if response is None or has_nothing(response):
             case.is_refused = is_refusal(response)
         elif is_cut_short(response):
@@ -276,7 +278,7 @@ class AuditCases:
         return case.failed()
 
     def _compare(self, case: AuditCase, response: Response) -> Judgement | Side | None:
-        """Return what a page tells of a variant, or is to be fetched next; None as above."""
+        """Compare *response* with what is known; return as :meth:`_judge` does."""
         shown = self._contents.shown(response)
         if self._skipped and case.drop.is_skipped and case.comparison is None:
             return self._skipped.judge(case, response, shown)
@@ -298,7 +300,7 @@ class AuditCases:
         return judgement
 
     def _end(self, case: AuditCase, judgement: Judgement) -> bool:
-        """Take over a verdict, and return whether the spider is to get the variant."""
+        """Act on the verdict about a variant; return whether the spider is to get the response."""
         drop = case.drop
         if judgement.verdict is not Verdict.ANOTHER:
             is_first = case.side is Side.VARIANT and not case.has_control
@@ -309,7 +311,7 @@ class AuditCases:
         site = self._sites.of(drop.domain)
         is_evidence = site.is_new(case.page, other, judgement.lacking)
         callback = callback_of(drop.request, self._crawler.spider)
-        # Another callback may have got what it shows.
+        # Only another callback may have got what the kept page shows.
         lacking = judgement.lacking if case.has_kept else ()
         case.is_got = site.is_new_to(callback, other, lacking) or is_evidence
         if not is_evidence:
@@ -324,7 +326,7 @@ class AuditCases:
     def _conclude(
         self, case: AuditCase, judgement: Judgement, guilty: RuleEntry | None = None
     ) -> None:
-        """End a case with a verdict over the *guilty* entry, or all of those that merged it."""
+        """End *case* with a verdict on the *guilty* entry, or if None on all that merged it."""
         entries = (guilty,) if guilty else case.merged_by.entries
         drop, url = case.drop, case.drop.request.url
         self._close(case)
@@ -338,15 +340,15 @@ class AuditCases:
             self._held.hold(url, case.response)
             is_file = case.is_of_files and judgement.reason != SHARED
             if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
-                # It looks different, and no control says more: the spider is to have it.
+                # It looks different, and there is no control to say why: the spider gets it.
                 self._stats.inc(Stat.AUDIT_FETCHES)
                 self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
                 return
-        # In case what merged it proves wrong.
+        # It is let through if an entry that merged it proves wrong later.
         self._variants.remember(drop)
 
     def _close(self, case: AuditCase) -> None:
-        """Forget *case*, of which nothing more is fetched."""
+        """Forget *case*: nothing more is fetched for it."""
         del self._cases[case.drop.request.url]
         self._sample.ended(case.drop.request.url, case.fetches - case.is_got)
         if self._skipped and case.drop.is_skipped:

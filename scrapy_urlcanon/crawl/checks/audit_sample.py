@@ -25,27 +25,30 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 _IN_VAIN, _UNANSWERED = 10, 4
-"""After so many audits that told nothing an entry has to wait for room as others do; the latter
-where the server never sent a page again."""
+"""How many audits of an entry may end without a verdict before it loses its precedence: then it has
+to wait for room in the budget, as entries do that have been judged. The second number holds as long
+as the server has not sent any page a second time."""
 _REMEMBERED_URLS = 1_000_000
 _MOST_REFUSALS = 3
-"""So often one URL is asked for again, whatever the server answers."""
+"""How often one URL is fetched for audits at most, if the server refuses it each time."""
 _APART = 8
-"""Between the first and the second audit of an entry so many variants are to be dropped, and the
-square of it before the third, but for those of other sections of the site; and before one that was
-wrong is audited in sections where it was not."""
+"""How many variants are dropped between the first and the second audit of an entry; before the
+third it is the square of this. One from a section of the site where the entry was not audited yet
+need not wait. An entry that was wrong in one section is audited there first: so many variants from
+other sections are passed over before one of them is audited."""
 _MORE_PAGES = 1.05
-"""How many times as many pages there are to be before it is looked again."""
+"""An entry for which nothing could be audited waits until the crawl has so many times as many
+pages."""
 
 
 class AuditSample:
     """Chooses the variants to audit: the first ones of each entry, and then a share of all.
 
-    What is not affordable when it is dropped waits until it is. With a share of 1 every variant is
-    audited.
+    If the budget has no room for an audit when a variant is dropped, the entries that merged it
+    wait until there is room. With a share of 1 every variant is audited.
 
     :param share: as in ``URLCANON_AUDIT``; with 0 no variant is chosen.
-    :param max_false: the rate of false merges that is too much for an entry.
+    :param max_false: the rate of false merges above which an entry fails.
     """
 
     def __init__(self, canonicalizer: Canonicalizer, share: float, max_false: float) -> None:
@@ -60,10 +63,10 @@ class AuditSample:
         self._fetched: BoundedMapping[int, int] = BoundedMapping(_REMEMBERED_URLS)
         self.budget = FetchBudget(share)
         self.is_answered = False
-        """Whether any page was fetched again and was itself."""
+        """Whether any page that was fetched a second time showed itself again."""
 
     def has(self, drop: Drop) -> bool:
-        """Tell whether *drop* is of the share that is to be audited."""
+        """Tell whether *drop* belongs to the share that is audited."""
         return rank(drop) < self._share * 2**64
 
     def note(self, drop: Drop) -> None:
@@ -72,7 +75,7 @@ class AuditSample:
             self.records.note(drop)
 
     def pass_over(self, drop: Drop) -> int | None:
-        """Note that *drop* is not audited now; return where it stands in the sample, if it does."""
+        """Note that *drop* is not audited now; return its rank in the sample, None if not in it."""
         if not self._share or not _may_be_fetched(drop):
             return None
         for record in self.records.of(drop.entries, drop.domain):
@@ -80,16 +83,17 @@ class AuditSample:
         return self._order_in_sample(drop)
 
     def have_wait(self, drop: Drop) -> None:
-        """Have what *drop* is due to wait for an audit: its page was not fetched yet."""
+        """Have the entries that merged *drop* wait for an audit: its page is not fetched yet."""
         if not self._share or not _may_be_fetched(drop):
             return
         for record in self.records.of(drop.entries, drop.domain):
             self._waiting.add(record)
 
     def choose(self, drop: Drop, *, at_any_cost: bool = False) -> MergingEntries | None:
-        """Return what merged *drop* if it is to be audited now.
+        """Return the entries that merged *drop* if it is to be audited now, else None.
 
-        :param at_any_cost: whether it is to be for what would wait for more pages in vain.
+        :param at_any_cost: whether the budget is passed over for entries of which nothing is known:
+            the spider is idle, so no more pages will come that would make room.
         """
         if not self._share or not _may_be_fetched(drop) or self._has_told(drop):
             return None
@@ -113,7 +117,7 @@ class AuditSample:
     def ended(self, url: str, fetches: int) -> None:
         """Note that the audit of *url* ended.
 
-        :param fetches: how many it took that the spider got nothing of.
+        :param fetches: how many fetches it took, without those whose response the spider got.
         """
         records = self._under_way.pop(url, None)
         if records is None:
@@ -127,20 +131,20 @@ class AuditSample:
         self.budget.end(fetches)
 
     def give_back(self, url: str) -> None:
-        """Note that there is no verdict on *url*, whose audit ends: another one is to be chosen."""
+        """Note that the audit of *url* ends without a verdict: it does not count as chosen."""
         for record in self._under_way.get(url, ()):
             record.chosen -= 1
 
     def pause(self, url: str, fetches: int) -> None:
-        """Note that the audit of *url* goes on when the crawl ends: no room is kept for that.
+        """Note that the audit of *url* waits until the spider is idle, and frees its room so long.
 
-        :param fetches: as of :meth:`ended`, so far.
+        :param fetches: how many fetches it took so far, as for :meth:`ended`.
         """
         self._paused[url] = fetches
         self.budget.end(fetches)
 
     def _has_room(self, drop: Drop, entries: Iterable[RuleEntry], *, at_any_cost: bool) -> bool:
-        """Tell whether *drop* is to be audited for *entries*, or have these wait for that."""
+        """Tell whether *drop* may be audited for *entries* now; if not, have these wait."""
         records = self.records.of(entries, drop.domain)
         needs = {record: need for record in records if (need := record.need) is not None}
         if not needs:
@@ -156,10 +160,10 @@ class AuditSample:
         return False
 
     def _may_wait(self, drop: Drop, record: EntryRecord) -> bool:
-        """Tell whether what is dropped of another section may tell more of an entry than *drop*.
+        """Tell whether to wait for a drop from another section, which may tell more of an entry.
 
-        What is dropped one after the other is often of one section; where an entry was wrong in one
-        it is looked at there.
+        Drops that follow each other are often from one section of the site. An entry that was wrong
+        in one section is audited in that section.
         """
         # What is declared is not looked for later, and what is skipped is proved by all that it is.
         is_other = drop.is_declared or drop.is_skipped
@@ -171,9 +175,9 @@ class AuditSample:
         return is_of_few and record.passed_over < _APART**record.chosen
 
     def _order_in_sample(self, drop: Drop) -> int | None:
-        """Return where *drop* stands among those that are due for the share; None if it is not.
+        """Return the rank of *drop* in the sample, the lowest first; None if it is not in it.
 
-        Sections of the site in which an entry was not looked at come first.
+        Sections of the site where one of its entries was never audited come first.
         """
         records = self.records.of(drop.entries, drop.domain)
         if any(record.is_new(section_of(drop.request.url)) for record in records):
@@ -181,19 +185,20 @@ class AuditSample:
         return rank(drop) if self.has(drop) else None
 
     def is_affordable(self, need: Need, *, more: int = 0) -> bool:
-        """Tell whether there may be an audit for *need* now.
+        """Tell whether the budget has room for an audit for *need* now.
 
-        :param more: how many there are that are suspected, besides entries.
+        :param more: how many suspicions there are besides the suspected entries.
         """
         suspects = (record for record in self._suspected if record.is_suspect)
         return self.budget.has_room(need, chain(range(more), suspects))
 
     def take_waiting(self, *, at_any_cost: bool = False) -> Iterator[EntryRecord]:
-        """Yield the entries that wait and are to be audited now, the most telling needs first.
+        """Yield the waiting entries that are to be audited now, the most urgent needs first.
 
-        Each waits no more; what is affordable is looked at again after each.
+        An entry that is yielded no longer waits. The budget is asked again after each.
         """
-        # Each page asks, and of most crawls no rule waits: to ask what is affordable takes longer.
+        # This is called for each page. In most crawls no entry waits, and to find that out takes
+        # less time than to ask the budget.
         if not self._waiting or not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
             return
         self._waiting.go_on(self.budget.pages)
@@ -217,7 +222,7 @@ class AuditSample:
                     return
 
     def wait_no_more(self) -> None:
-        """Have what waits for some more pages wait for nothing: there will be none."""
+        """End the waits for more pages: the spider is idle, and none will come."""
         self._waiting.go_on()
         for record in self.records.audited:
             need = record.need
@@ -226,26 +231,26 @@ class AuditSample:
                 self._waiting.add(record)
 
     def put_off(self, record: EntryRecord) -> None:
-        """Have *record* wait until there are some more pages: there was nothing to audit."""
+        """Have *record* wait until there are more pages: no drop can be audited for it now."""
         self._waiting.put_off(record, int(self.budget.pages * _MORE_PAGES) + 1)
 
     def go_on_with(self, entries: Iterable[RuleEntry], domain: str) -> None:
-        """Have *entries* wait for an audit of what they merged before, where one is due.
+        """Have *entries* wait for an audit of a remembered drop, unless one is under way.
 
-        No other one may be dropped from now on.
+        There may be no further drop that would start one.
         """
         for record in self.records.of(entries, domain):
             if not record.under_way:
                 self._waiting.add(record)
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
-        """Tell whether *drop* may tell of the entry of *record*, which changed its URLs."""
+        """Tell whether auditing *drop* may say something about the entry of *record*."""
         if self._has_told(drop) or drop.domain != record.domain:
             return False
         return record in self.records.of(drop.entries, drop.domain)
 
     def told(self, url: str, *, is_refused: bool) -> None:
-        """Note that *url* was audited: once is enough, but where the server may do better."""
+        """Note that *url* was audited: it is not again, unless the server refused it."""
         before = self._fetched.get(hash(url)) or 0
         self._fetched[hash(url)] = before + (1 if is_refused else _MOST_REFUSALS)
 
@@ -253,7 +258,10 @@ class AuditSample:
         return (self._fetched.get(hash(drop.request.url)) or 0) >= _MOST_REFUSALS
 
     def may_repeat(self, drop: Drop) -> bool:
-        """Tell whether *drop* may be a view of a page that told against an entry before."""
+        """Tell whether *drop* may show a page that has counted against one of its entries already.
+
+        Another view of that page would be no new evidence.
+        """
         # Of what is skipped it is not known which URLs are of one page.
         if not self._suspected or drop.is_skipped:
             return False
@@ -267,11 +275,13 @@ class AuditSample:
         )
 
     def order_for(self, record: EntryRecord) -> Callable[[Drop], tuple[bool, bool, int]]:
-        """Return how far behind others a drop comes that may tell of *record*.
+        """Return a sort key for drops that may be audited for *record*: the most telling first.
 
-        What may be a view of a page that was audited comes last. An entry is looked at in each
-        section of a site, and where it was wrong in one there. The more entries a drop tells of the
-        better, until there was one of which nothing was told; from then on the fewer merged it.
+        - What may be another view of a page that was audited comes last.
+        - Sections where the entry is to be audited next come first.
+        - Then the drop that is evidence for the most waiting entries. But once an audit of one of
+          its entries could tell nothing, the drop with the fewest entries: a verdict about it says
+          more of each.
         """
         is_told_in = record.section_test()
 
@@ -286,23 +296,23 @@ class AuditSample:
         return order
 
     def suspect(self, record: EntryRecord) -> None:
-        """Note that an entry merged another page."""
+        """Note that an audit found the entry of *record* to merge another page."""
         self._suspected.add(record)
         if record in self._waiting:
             self._waiting.add(record)
 
     def merging_entries(self, drop: Drop) -> MergingEntries:
-        """Return what merged *drop*, which may be audited."""
+        """Return the entries without which *drop* would have had a URL of its own."""
         if drop.is_declared or drop.is_skipped:
             return MergingEntries(tuple(drop.entries), is_joint=False)
         found = merging_entries(self._canonicalizer, drop.request.url, drop.first)
         if found.entries:
             return found
-        # What no option does is audited too; there is nothing to suspend.
+        # Merged by what is always on: it is audited too, though there is nothing to suspend.
         return MergingEntries(tuple(sorted(drop.entries)), is_joint=True)
 
     def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
-        """Tell whether what speaks for any of *entries* is so little that it may be of no page."""
+        """Tell whether all that speaks for any of *entries* is one content, perhaps a captcha."""
         return any(record.may_be_doubted for record in self.records.of(entries, domain))
 
     def _forget(self, record: EntryRecord) -> None:
@@ -310,9 +320,10 @@ class AuditSample:
         self._suspected.discard(record)
 
     def _is_open(self, record: EntryRecord) -> bool:
-        """Tell whether nothing is known of an entry, or little but that it merged another page.
+        """Tell whether an entry is to be audited whatever the budget says.
 
-        Of one that skips, whether it is not proved.
+        That is one without a verdict, one that is suspected and not cleared, and a template of
+        ``skip`` that is not proved.
         """
         if record.entry.is_skip:
             return record.outcome is Outcome.OPEN
@@ -323,23 +334,23 @@ class AuditSample:
 
 
 def rank(drop: Drop) -> int:
-    """Return where *drop* stands among all in an order that has nothing to do with the site's."""
+    """Return the rank of *drop* in a random order of all URLs: a hash."""
     digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
 
 def _may_be_fetched(drop: Drop) -> bool:
-    """Tell whether *drop* is due to a rule, and fetching it is harmless and tells something."""
+    """Tell whether a rule caused *drop*, and whether an audit may fetch it and learn from that."""
     request = drop.request
     return (
         bool(drop.entries)
-        # What is found of a URL is no word on what else is sent to it.
+        # What a GET of the URL shows says nothing about a request that sends something.
         and asks_by_url(request)
-        # The options are its own: no rule of the configuration is to blame.
+        # It was merged by options of its own, not by a rule of the configuration.
         and not isinstance(request.meta.get(META_KEY), dict)
-        # To fetch it may do more than to fetch it.
+        # Fetching it may have side effects.
         and ACTING_META.isdisjoint(request.meta)
-        # The server never sees the fragment.
+        # Both URLs differ in the fragment at most, which the server never sees.
         and not drop.asks_the_same
         and not mark_of(request, AUDIT)
         and not mark_of(request, RESCUE)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class AuditVerdicts:
-    """Counts verdicts over entries, and suspends what they condemn."""
+    """Counts verdicts for and against entries, and suspends the entries that fail."""
 
     def __init__(self, sample: AuditSample, suspension: Suspension, stats: CrawlStats) -> None:
         self._sample = sample
@@ -35,7 +35,7 @@ class AuditVerdicts:
         judgement = pair.judgement
         records = self._sample.records.of(pair.entries, pair.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
-            # Another URL may be answered better.
+            # These count as refusals: more URLs are audited, since others may be answered better.
             is_restless = judgement.reason in {RESTLESS, SHARED} and case.fetches > 1
             self._stats.inc(Stat.AUDIT_UNJUDGED)
             for record in records:
@@ -55,7 +55,7 @@ class AuditVerdicts:
     def heard(self, pair: AuditedPair) -> None:
         """Count what another process of the crawl found about *pair*."""
         other = pair.other
-        # What it shows of its own may be known here for what the site shows in place of pages.
+        # Here it may be known that the site shows this in place of several pages: no evidence.
         site = self._sample.records.sites.of(pair.domain)
         if other and not site.is_new(pair.page, other, pair.judgement.lacking):
             return
@@ -71,7 +71,11 @@ class AuditVerdicts:
         section: str,
         content: bytes = b"",
     ) -> None:
-        """Count *other*, or the same page as one that showed *content*, for *records*."""
+        """Count a verdict for *records*, and suspend those that fail by it.
+
+        :param other: the other page; None if it was the same one.
+        :param content: the digest of what the kept page showed.
+        """
         for record in records:
             record.add(other, content, section)
             if other:

@@ -1,4 +1,4 @@
-"""Which of several entries is to blame where what they merged is two pages."""
+"""Finds out which of several entries is to blame, when they merged two pages."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 class Blamed(NamedTuple):
-    """What is said of two pages in the end."""
+    """The final verdict about two pages."""
 
     judgement: Judgement
     entry: RuleEntry | None
-    """What is to blame; None where nothing is alone."""
+    """The entry that is to blame; None if no single one is."""
 
 
 class Blame:
     """Finds the entry without which two URLs would have been kept apart.
 
-    An entry is to blame if the two still show two pages with all the others applied: what each URL
-    looks like then is fetched, where it is not one of the two.
+    Suspects are tried one after the other. All other rules are applied to both URLs, and what comes
+    of that is fetched, unless it is one of the two URLs itself. If these still show the two pages,
+    the other rules are right, and the suspect is to blame.
     """
 
     def __init__(
@@ -52,24 +53,24 @@ class Blame:
         self._held = held
 
     def begin(self, case: AuditCase, found: Judgement) -> str | Blamed:
-        """Look for the entry to blame: *case* has *found* another page.
+        """Begin to look for the entry to blame: *case* has *found* another page.
 
-        Return what came of it, or the URL that is to be fetched for that.
+        :return: the result, or the URL that is to be fetched next.
         """
         case.found = found
         domain = case.drop.domain
         records = {entry: self._records.record(entry, domain) for entry in case.merged_by.entries}
-        # The least proven first.
+        # Those with the most evidence against them first, then those with the least for them.
         case.suspects.extend(
             sorted(records, key=lambda e: (-len(records[e].others), records[e].same))
         )
         return self._suspect(case, found)
 
     def go_on(self, case: AuditCase, found: Judgement, response: Response | None) -> str | Blamed:
-        """Take over what was fetched to tell the suspected entry from the others.
+        """Take the response to a fetch that tries the first suspect.
 
-        :param response: None if it failed.
-        :return: as above.
+        :param response: None if the fetch failed.
+        :return: as of :meth:`begin`.
         """
         entry, drop = case.suspects[0], case.drop
         side = None
@@ -78,13 +79,13 @@ class Blame:
             side = case.comparison and case.comparison.side_of(shown, found)
             if side is None and not self._contents.common.is_elsewhere(shown.digest, case.page):
                 self._hold(case, response)
-                # The next fetch will show it too; only what was refused may come yet.
+                # A third page counts twice: unlike a refusal, a further fetch would show it again.
                 case.failures += 1
         if side is None:
             case.failures += 1
             if case.failures < 2 * MOST_FETCHES:
                 return self._look(case, found)
-            # It is left open whether this one is to blame: another one may be.
+            # Nothing can be told of this suspect; another one may be to blame.
             case.suspects.popleft()
             case.failures = 0
             case.is_doubtful = True
@@ -98,7 +99,7 @@ class Blame:
         return self._suspect(case, found)
 
     def _suspect(self, case: AuditCase, found: Judgement) -> str | Blamed:
-        """Look at the next entry that may be to blame."""
+        """Try the first of the suspects that are left."""
         if not case.suspects:
             reason = "another page, and no entry is to blame for it alone"
             if case.is_doubtful:
@@ -118,7 +119,10 @@ class Blame:
         return Blamed(found, entry)
 
     def _hold(self, case: AuditCase, response: Response) -> None:
-        """Keep what may be a third page, which the server may not send again."""
+        """Hold *response*, which may be a third page, in case that has to be let through.
+
+        The server may not send it again.
+        """
         drop, look = case.drop, case.looks[0]
         self._held.hold(look, response)
         if self._held.has(look):

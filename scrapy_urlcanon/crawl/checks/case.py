@@ -49,13 +49,13 @@ class AuditedPair(NamedTuple):
     url: str
     """The variant."""
     first: str
-    """The URL that stood for it; of one that is skipped, that of its page, if known."""
+    """The URL that stood for its page; for a skipped URL the one its page was found at, if any."""
     entries: tuple[RuleEntry, ...]
-    """What makes the two one; of another page, what is to blame for that."""
+    """The entries that merged the two; if it is another page, those that are to blame for that."""
     domain: str
     judgement: Judgement
     page: bytes
-    """The fingerprint that both have; of one that is skipped, that of the page."""
+    """The fingerprint that both have; for a skipped URL that of the page it was compared with."""
 
     @property
     def is_same(self) -> bool:
@@ -64,7 +64,7 @@ class AuditedPair(NamedTuple):
 
     @property
     def other(self) -> OtherPage | None:
-        """The other page that the variant shows, if it shows one."""
+        """The variant as evidence of another page; None for any other verdict."""
         is_other = self.judgement.verdict is Verdict.ANOTHER
         return OtherPage(self.url, self.first, self.judgement.own) if is_other else None
 
@@ -75,20 +75,21 @@ class AuditedPair(NamedTuple):
 
 
 def rounds_of(settings: BaseSettings) -> Iterator[int]:
-    """Return the numbers of the audits of a run, which no run of its job before had.
+    """Return numbers for the audits of this run that no earlier run of its job has used.
 
-    Else the duplicate filter would take what is fetched now for what was fetched then. In a first
-    run they begin with 0: a cache knows what another crawl had fetched for its audits.
+    They are part of the fingerprints: with a number that was used before, the duplicate filter
+    would drop the fetch. In a first run they begin with 0, so that the HTTP cache of another crawl
+    answers these fetches.
     """
     directory = settings["JOBDIR"]
-    # Of a run that was killed soon Scrapy has stored nothing, and the journal has all of it.
+    # If the first run was killed early there is a journal, but nothing that Scrapy has stored.
     is_resumed = bool(directory) and (Path(directory, FILE).exists() or has_begun(Path(directory)))
     return count(time_ns() if is_resumed else 0)
 
 
 @define(eq=False)
 class AuditCase:
-    """One dropped variant, from when it is fetched to its verdict."""
+    """One audit of a dropped variant, from its first fetch to its verdict."""
 
     drop: Drop
     page: bytes
@@ -96,32 +97,32 @@ class AuditCase:
     round: int
     """Tells it from all other audits of the crawl."""
     comparison: Comparison | None = None
-    """None while the kept page is fetched to have anything to compare with."""
+    """None until it is known what the kept page showed."""
     side: Side = Side.VARIANT
-    """What is being fetched."""
+    """Which of the two URLs is being fetched."""
     fetches: int = 0
     is_fetching: bool = False
     """Whether it waits for a response."""
     found: Judgement | None = None
-    """What it was found to be, where it is not known yet which entry is to blame."""
+    """The verdict "another page", while it is not known yet which entry is to blame."""
     suspects: deque[RuleEntry] = field(factory=deque)
-    """Those that may be, the next one first."""
+    """The entries that may be to blame, the one to be tried next first."""
     looks: deque[str] = field(factory=deque)
-    """URLs that tell the suspected entry from the others, and that are still to be fetched."""
+    """URLs still to be fetched, to find out whether the first suspect is to blame."""
     failures: int = 0
     """How many of these fetches failed; one that showed a third page counts twice."""
     is_doubtful: bool = False
-    """Whether an entry may be to blame of which nothing could be told."""
+    """Whether there was a suspect about which these fetches could tell nothing."""
     response: Response | None = None
     """What the variant showed when it was fetched first."""
     is_got: bool = False
     """Whether the spider has got it."""
     has_kept: bool = True
-    """Whether its callback has what the kept page shows, and not another one alone."""
+    """Whether its callback has got what the kept page shows; if not, only another one has."""
     is_refused: bool = False
     """Whether the server sent something else than the page, or nothing."""
     on_verdict: Callable[[Judgement], None] | None = None
-    """Is called with the verdict, where the variant was not dropped: the spider has both pages."""
+    """Is called with the verdict if the variant was not dropped, and the spider has both pages."""
 
     @property
     def has_control(self) -> bool:
@@ -130,7 +131,7 @@ class AuditCase:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether it took so many fetches that one variant is not worth more."""
+        """Whether it took as many fetches as an audit may take."""
         return self.fetches >= _MOST_FETCHES
 
     @property
@@ -140,7 +141,7 @@ class AuditCase:
 
     @property
     def is_of_files(self) -> bool:
-        """Whether what is compared is no text on one side at least, or too much of it."""
+        """Whether one side at least is no text, or more text than is read."""
         return self.comparison is not None and self.comparison.is_of_files
 
     def compare_with(
@@ -156,43 +157,43 @@ class AuditCase:
             page=self.page,
             variant_page=self.drop.fingerprint if has_both else None,
             common=common,
-            # What is found of two pages that the spider has decides alone.
+            # One verdict decides where the spider has both pages, so it takes one visit more.
             visits=MOST_FETCHES + has_both,
         )
         return self.comparison
 
     def may_differ_in_little(self, contents: PageContents) -> bool:
-        """Tell whether a variant that is the same page by a verdict is not so line by line.
+        """Tell whether the variant differs from the kept page in any line, whatever the verdict.
 
-        :param contents: reads what it showed.
+        :param contents: reads the response of the variant.
         """
         if self.drop.is_declared or not (self.response and self.comparison):
             return False
         return contents.read(self.response).digest != self.comparison.reference.digest
 
     def note_part(self, response: Response) -> None:
-        """Take note of a part of a page, which is nothing to compare with.
+        """Note that *response* was cut short, so that it cannot be compared.
 
-        Two pages may be the same up to where it ends: the spider is to have what came of a variant.
+        Two pages may be the same up to there, so the spider will get what came of a variant.
         """
         if self.side is Side.VARIANT:
             self.response = self.response or response
         self.is_refused = True
 
     def failed(self) -> Judgement | Side:
-        """Take over that a fetch failed; return the verdict, or what is to be fetched next."""
+        """Note that a fetch failed; return the verdict, or the side to fetch next."""
         reason = "it failed when it was audited" if self.side is Side.VARIANT else _KEPT_FAILED
         if self.comparison is None:
             return Judgement(Verdict.CANNOT_TELL, reason)
         return self.comparison.failed(self.side, reason)
 
     def is_undecided(self, judgement: Judgement) -> bool:
-        """Tell whether it looked different, and neither page was to be had again as it was."""
+        """Tell whether it looked different, and no control could be had that would say why."""
         is_of_kept = self.side is Side.KEPT and judgement.reason in {_KEPT_FAILED, SHARED}
         return is_of_kept or judgement.reason in {CHANGED, RESTLESS}
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new *names*."""
+        """Know pages by their new fingerprints, *names*."""
         self.page = names.get(self.page, self.page)
         dropped_for = self.drop.fingerprint
         self.drop = self.drop._replace(fingerprint=names.get(dropped_for, dropped_for))
@@ -200,5 +201,5 @@ class AuditCase:
             self.comparison.rename(names)
 
     def is_waiting_for(self, mark: Mapping[str, Any]) -> bool:
-        """Tell whether the request with this *mark* is what it waits for."""
+        """Tell whether the request with this *mark* is the fetch that it waits for."""
         return (mark.get("round"), mark["number"]) == (self.round, self.fetches)

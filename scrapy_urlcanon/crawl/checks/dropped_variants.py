@@ -26,10 +26,10 @@ _FOUND = 20
 
 
 class DroppedVariants:
-    """Keeps those that may yet be compared with their page, or let through.
+    """Keeps the dropped variants that may yet be audited, or let through.
 
-    They are if what merged them is suspended. Where there is no room the oldest of them are
-    forgotten.
+    They are let through if the entry that merged them is suspended. The oldest are forgotten where
+    there are too many.
     """
 
     def __init__(self, settings: CrawlSettings, stats: CrawlStats) -> None:
@@ -37,17 +37,18 @@ class DroppedVariants:
         self._max_bytes = settings.pending_max_bytes
         self._stats = stats
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
-        # In the same order: in a broad crawl each of many domains asks for its own.
+        # The same ones, in the same order, by domain: a broad crawl has many domains.
         self._by_domain: dict[str, dict[str, Drop]] = {}
         self._held = HeldBytes(parts_of)
-        # By their ranks: the oldest first would leave the later pages of a site unaudited.
+        # Those of the sample that wait for room in the budget, by rank. In the order in which they
+        # were dropped, the later pages of a site would not be audited.
         self._postponed: list[tuple[int, str]] = []
-        # Those of pages that nobody had got, by the page: each page would look at all of them.
+        # Those of the sample whose page was not fetched yet, by the page.
         self._early: dict[bytes, list[tuple[int, str]]] = {}
         self._early_count = 0
 
     def remember(self, drop: Drop) -> None:
-        """Keep *drop* in case what merged it is suspended."""
+        """Remember *drop*, unless one that asks for the very same is remembered already."""
         key = key_of(drop.request)
         if key not in self._remembered:
             self._remembered[key] = drop
@@ -56,29 +57,29 @@ class DroppedVariants:
             self._make_room()
 
     def replace(self, drop: Drop) -> None:
-        """Know of *drop*, which is remembered, what it says now: its page has another name."""
+        """Put *drop* in the place of the one with the same request: its fingerprint has changed."""
         key = key_of(drop.request)
         self._remembered[key] = self._by_domain[drop.domain][key] = drop
 
     @property
     def drops(self) -> Iterator[Drop]:
-        """Those that are remembered, the oldest first."""
+        """The remembered drops, the oldest first."""
         return iter(self._remembered.values())
 
     def has(self, request: Request) -> bool:
-        """Tell whether *request*, or one that asks for the very same, is remembered."""
+        """Tell whether *request* is remembered, or one that asks for the very same."""
         return key_of(request) in self._remembered
 
     def of(self, request: Request) -> Request | None:
-        """Return what is remembered that asks for the very same as *request*, if anything does."""
+        """Return the remembered request that asks for the very same as *request*, or None."""
         drop = self._remembered.get(key_of(request))
         return drop.request if drop else None
 
     def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Return some drops on *domain* that are remembered and that *is_meant* is true of.
+        """Return some remembered drops on *domain* that *is_meant* is true of.
 
-        Half of them are the oldest and half the newest: what merged them may have been right at
-        first.
+        Half of them are the oldest and half the newest, since an entry may be right for the first
+        pages of a site and wrong for later ones.
         """
         drops = self._by_domain.get(domain, {}).values()
         oldest = [*islice(filter(is_meant, drops), _FOUND)]
@@ -88,7 +89,7 @@ class DroppedVariants:
         return [*oldest[: _FOUND // 2], *newest]
 
     def forget(self, request: Request) -> Request | None:
-        """Do not remember *request* any more; return what was, if anything asks for the same."""
+        """Forget what asks for the very same as *request*, and return that request, or None."""
         key = key_of(request)
         drop = self._remembered.pop(key, None)
         if drop:
@@ -107,9 +108,10 @@ class DroppedVariants:
         return taken
 
     def postpone(self, request: Request, rank: int, page: bytes | None) -> None:
-        """Note that *request* is of the sample, of which more was audited by now than may be.
+        """Keep *request*, which belongs to the sample, until the budget has room for it.
 
-        :param page: its page where nobody has got that yet, so that there is nothing to compare.
+        :param rank: its place in the sample, the lowest first.
+        :param page: its page, if that was not fetched yet: then it waits for that too.
         """
         if page is None:
             insort(self._postponed, (rank, key_of(request)))
@@ -121,7 +123,7 @@ class DroppedVariants:
                 self._early_count -= len(self._early.pop(next(iter(self._early))))
 
     def came(self, page: bytes) -> None:
-        """Note that *page* was fetched, with which those that were postponed may be compared."""
+        """Note that *page* was fetched: what was postponed until then waits for room alone."""
         postponed = self._early.pop(page, [])
         self._early_count -= len(postponed)
         for each in postponed:
@@ -129,14 +131,14 @@ class DroppedVariants:
         del self._postponed[self._max_count :]
 
     def all_came(self) -> None:
-        """Note that no other page is to come: some may have been got under other names."""
+        """End all waits for a page: no more will come, and some came under other fingerprints."""
         for page in tuple(self._early):
             self.came(page)
 
     def take_postponed(
         self, is_meant: Callable[[Drop], bool], is_room: Callable[[], bool]
     ) -> Iterator[Drop]:
-        """Yield those that were postponed and that *is_meant* is true of, while there is room."""
+        """Yield the postponed drops that *is_meant* is true of, by rank, while there is room."""
         index = 0
         while index < len(self._postponed) and is_room():
             drop = self._remembered.get(self._postponed[index][1])
@@ -157,9 +159,9 @@ class DroppedVariants:
 
 
 def key_of(request: Request) -> str:
-    """Return what tells *request* from others: its URL, and what it sends, if anything.
+    """Return a key that requests share if they ask for the very same: URL, method and body.
 
-    Of what nothing filters each callback would get the page, and of the others the first alone.
+    Requests with ``dont_filter`` have one for each callback, since each callback gets the page.
     """
     is_for_each = request.dont_filter and not is_retry(request)
     callback = f" {callback_of(request, None)}" if is_for_each else ""

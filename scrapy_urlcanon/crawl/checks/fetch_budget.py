@@ -14,28 +14,28 @@ _FIRST_SHARE, _FIRST_FETCHES = 0.06, 6
 _FURTHER_SHARE, _FURTHER_FETCHES = 0.03, 6
 _SUSPECT_SHARE, _SUSPECT_FETCHES = 0.08, 9
 _EXPECTED = 3
-"""Fetches of one audit that the spider gets nothing of, before any has ended."""
+"""How many fetches an audit is expected to take, as long as none has ended."""
 
 
 class Need(enum.IntEnum):
-    """Why a variant is to be audited, the most telling reason first."""
+    """Why a variant is to be audited, the most urgent reason first."""
 
     SUSPECTED = 0
-    """What merged it merged another page before."""
+    """An entry that merged it has merged another page before."""
     UNKNOWN = 1
-    """Nothing is known of what merged it."""
+    """Nothing is known of an entry that merged it."""
     LITTLE_KNOWN = 2
-    """What merged it was audited less often than each entry is to be."""
+    """An entry that merged it was audited less often than each entry is to be at least."""
     SAMPLED = 3
-    """It is of the share that is to be audited."""
+    """It belongs to the share that is audited."""
 
 
 class FetchBudget:
-    """Bounds what audits fetch, and the spider gets nothing of, to a share of the pages.
+    """Bounds the fetches of audits to a share of the pages.
 
-    Each reason for an audit may take less of it than the one above: what is most telling is not
-    kept waiting by what is not. An audit that has begun is ended, whatever it takes; then the next
-    one waits until there are more pages.
+    Fetches whose response the spider gets do not count. The less urgent the reason for an audit,
+    the smaller its share, so that urgent ones need not wait for others. An audit that has begun is
+    completed, whatever it takes; then the next one waits until there are more pages.
 
     >>> budget = FetchBudget(0.01)
     >>> for _ in range(3):
@@ -66,8 +66,8 @@ class FetchBudget:
     def has_room(self, need: Need, suspects: Iterable[object] = ()) -> bool:
         """Tell whether there is room for one audit more.
 
-        :param suspects: what merged another page, what is off included: as many are looked at as
-            are needed for the room.
+        :param suspects: the suspected entries, suspended ones included: each makes the budget
+            larger. No more of them are looked at than are needed.
         """
         if self._share >= 1:
             return True
@@ -94,7 +94,7 @@ class FetchBudget:
     def end(self, fetches: int) -> None:
         """Note that an audit ended.
 
-        :param fetches: how many it took, but for one of which the spider has the page.
+        :param fetches: how many fetches it took, without those whose response the spider got.
         """
         self.under_way -= 1
         self._fetches += fetches

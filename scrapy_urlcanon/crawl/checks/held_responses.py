@@ -1,4 +1,4 @@
-"""What audits fetched and the spider may yet want."""
+"""Responses that audits fetched, and that the spider may yet need."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ if TYPE_CHECKING:
 
 _PART = 4
 _BESIDE_BODY = 6_000
-"""Bytes that a response takes beside its body, with its request: most of them for the headers."""
+"""About how many bytes a response takes beside its body, with its request and headers."""
 
 
 class HeldResponses:
-    """Keeps the responses of variants of which it is not known yet which page they are.
+    """Holds responses of audited variants, which the spider gets if they are let through.
 
-    A server may refuse what it has answered once. If such a variant is let through, this is what
-    the spider gets, and nothing is fetched.
+    They are not fetched again then, since a server may refuse what it has sent before.
 
-    :param pending_max_bytes: as in ``URLCANON_PENDING_MAX_BYTES``, of which a part is for them;
-        beyond, the oldest are forgotten.
+    :param pending_max_bytes: as in ``URLCANON_PENDING_MAX_BYTES``. A quarter of it is for these
+        responses; when they take more, the oldest are forgotten.
     """
 
     def __init__(self, pending_max_bytes: int) -> None:
@@ -33,7 +32,7 @@ class HeldResponses:
         self._bytes = 0
 
     def hold(self, url: str, response: Response | None) -> None:
-        """Keep *response* to a request for *url*, unless another URL answered."""
+        """Hold *response* to a request for *url*, unless it was redirected to another URL."""
         if response is None or response.url != url or url in self._responses:
             return
         self._responses[url] = response
@@ -51,15 +50,15 @@ class HeldResponses:
         return self._responses.get(url)
 
     def take(self, request: Request) -> Response | None:
-        """Return and forget what is kept for *request*; None where it has to be fetched.
+        """Return and forget the response that is held for *request*; None if it has to be fetched.
 
-        The meta of *request* gets what it would have if it had been fetched: the callback may read
+        *request* gets the meta that fetching it would have given it: the callback may read
         ``download_latency``, and a middleware what it noted when the request was sent.
         """
         if not self._responses or not asks_by_url(request) or mark_of(request, AUDIT):
             return None
         if request.meta.get(BROWSER_PAGE_ASKED_KEY):
-            # The page in which a browser has it was closed.
+            # The callback expects the browser's page, and that was closed after the audit.
             return None
         response = self._responses.pop(request.url, None)
         if response is None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class PageContents:
     """Remembers what each page showed, under the fingerprint that its requests share.
 
-    :param max_pages: how many pages are remembered, at least half and at most all.
+    :param max_pages: how many pages are remembered at most; the last half of them always is.
     :param max_size: up to which size of a body, in bytes, its text is read.
     :param make_contents: makes what remembers them, given *max_pages*.
     """
@@ -45,26 +45,26 @@ class PageContents:
         self._first_urls = first_urls
         self._max_size = max_size
         self._contents = make_contents(max_pages)
-        # The pages of which another URL showed that than the one which stands for them.
+        # The pages whose content is that of another URL than the one that stands for them.
         self._borrowed: BoundedMapping[bytes, bool] = BoundedMapping(max_pages)
         self.common = CommonContents(max_pages)
         """Which contents several pages have in common."""
         requests.on_renamed.append(self.renamed)
 
     def get(self, page: bytes) -> PageDigest | None:
-        """Return what *page* showed; None where it was not fetched, or is forgotten."""
+        """Return what *page* showed; None if it was not fetched, or is forgotten."""
         return self._contents.get(page)
 
     def of_first(self, page: bytes) -> PageDigest | None:
-        """Return what the URL showed that stands for *page*; None as above, or if another did."""
+        """Return what the URL that stands for *page* showed; None if only others were fetched."""
         return None if page in self._borrowed else self._contents.get(page)
 
     def keep(self, page: bytes, content: PageDigest) -> None:
-        """Remember *content* for *page*, which nobody else notes."""
+        """Remember *content* for *page*: for responses that :meth:`note` does not see."""
         self._contents[page] = content
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new *names*: the rules changed, and with them the fingerprints."""
+        """Know pages by their new fingerprints, *names*: the rules changed."""
         contents = {new: self._contents.pop(page) for page, new in names.items()}
         for new, content in contents.items():
             if content:
@@ -75,22 +75,22 @@ class PageContents:
         self.common.forget(names)
 
     def read(self, response: Response) -> PageDigest:
-        """Return what there is to compare of *response*."""
+        """Return the digest of *response*; of a long one that of its bytes alone."""
         if len(response.body) > self._max_size:
             return PageDigest.of_bytes(response.body)
         return page_of(response).digest
 
     def shown(self, response: Response) -> Shown:
-        """Return what *response* shows, line by line, as far as it is read."""
+        """Return what *response* shows, line by line."""
         return Shown(page_of(response), self.read(response))
 
     def note(self, request: Request, response: Response) -> None:
-        """Remember what a page shows, and each that was redirected to it.
+        """Remember *response* as the content of the page of *request*, and of what led there.
 
-        What an audit fetches is none: it may be another page than that of its fingerprint. Nor is
-        what has no content, such as a 304, or only the beginning of it. And what another URL shows
-        than the one which stands for the page, to a request that nothing filters or a download
-        within a callback, is no more than a substitute for what that one does.
+        Not what an audit fetched, which may be another page, nor what has no content, such as a
+        304, or was cut short. What another URL than the one that stands for the page showed (to a
+        request with ``dont_filter``, or a download within a callback) is remembered only until that
+        one is fetched.
         """
         is_content = is_success(response) and response.body and not is_cut_short(response)
         page = self._requests.pages.own(request)
@@ -111,7 +111,7 @@ class PageContents:
             self.common.lead(source, page)
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
-        """Tell whether *request* is for the URL that stands for *page*, or will from now on."""
+        """Tell whether the URL of *request* stands for *page*, or will do so from now on."""
         if mark_of(request, RESCUE) and self._requests.takes_its_place(request, page):
             return True
         released = mark_of(request, RELEASED)
@@ -119,5 +119,5 @@ class PageContents:
             return not released.get("in_doubt")
         first = self._first_urls.of(page)
         is_first = first is None or first in {request.url, *sources_of(request)}
-        # Until one comes that is filtered it may be for any other URL.
+        # Before a filtered request for it is scheduled, any URL may yet come to stand for the page.
         return is_first and (not is_unfiltered(request) or self._first_urls.is_scheduled(page))

@@ -1,4 +1,4 @@
-"""Other pages that showed where a rule says there is one, and which of them are evidence."""
+"""The other pages that audits of a site found, and which of them count as evidence."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _REMEMBERED_LINES = 20_000
 _LEAST_OTHERS = 2
 """One page condemns no rule."""
 _PARTS = re.compile(r"[^/?&;#]+")
-"""The host, the segments of the path, and the parameters."""
+"""A part of a URL: the host, a segment of the path, or a parameter."""
 
 
 class OtherPage(NamedTuple):
-    """A variant that showed another page, and by what."""
+    """A variant that showed another page, with the lines that only this page has."""
 
     url: str
     first: str
@@ -36,15 +36,15 @@ class OtherPage(NamedTuple):
 
     @property
     def dropped(self) -> frozenset[str]:
-        """The parts of its URL that the one which stands for it has not."""
+        """The parts of its URL that :attr:`first` does not have."""
         return parts_dropped(self.url, self.first)
 
 
 @lru_cache(maxsize=4096)
 def parts_dropped(url: str, first: str) -> frozenset[str]:
-    """Return the parts of *url* that *first*, which stands for it, has not.
+    """Return the parts of *url* that *first* does not have.
 
-    All before the query where it has no such part, as where a slash is at its end.
+    If it has no such part, as where they differ in a trailing slash, it is *url* without its query.
 
     >>> sorted(parts_dropped("http://a.example/topic?t=8&page=1", "http://a.example/topic?page=1"))
     ['t=8']
@@ -59,7 +59,7 @@ def without_query(url: str) -> str:
 
 
 def section_of(url: str) -> str:
-    """Return where on its site *url* is: the host, and the first folder of the path.
+    """Return the section of the site that *url* is in: the host, and the first folder of the path.
 
     >>> section_of("http://a.example/forum/7?id=1"), section_of("http://a.example/7?id=/8/")
     ('a.example/forum', 'a.example')
@@ -69,29 +69,31 @@ def section_of(url: str) -> str:
 
 
 class SiteEvidence:
-    """What the audits of one site know of its pages: noise, and lines that several pages show.
+    """What the audits of one site know about its pages: noise, and lines that several pages show.
 
-    A form to log in that takes the place of two pages has lines that neither has, the same both
-    times: it is no evidence. Nor is a block that the one page has and the other has not.
+    A log-in form that is shown in place of two different pages has lines that neither page has, the
+    same ones both times. So lines that are shown in place of several pages are no evidence.
 
-    But where the same was dropped from the URLs of two variants they may be views of one page, as
-    ``?t=8`` and ``?t=8&page=1``: that both show it says nothing.
+    An exception are variants that may be two views of one page, since one has all the parts that
+    were dropped from the other's URL, as ``?t=8`` and ``?t=8&page=1``. Lines that both show still
+    count.
     """
 
     def __init__(self) -> None:
         self.noise = Noise()
-        # The first page in whose place each line was shown, and what was dropped there.
+        # By line: the first page in whose place it was shown, and the parts that were dropped from
+        # that URL.
         self._owners: dict[LineKey, tuple[Hashable, frozenset[str]]] = {}
         self._shared: set[LineKey] = set()
-        # The lines that each callback has had, of those that have an owner.
+        # The lines that each callback has got from audited pages.
         self._had: defaultdict[str, set[LineKey]] = defaultdict(set)
 
     def is_new(self, page: Hashable, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
-        """Take note of a variant of *page* that is another one; tell whether that is evidence.
+        """Note a variant of *page* that showed another page; tell whether that is evidence.
 
-        It is if any of its own lines was not seen before, on either side.
+        It is if any line of its own was in no other page that an audit compared before.
 
-        :param lacking: the lines of *page* that it has not.
+        :param lacking: the lines of *page* that the variant does not have.
         """
         if len(self._owners) > _REMEMBERED_LINES:
             self._owners.clear()
@@ -107,9 +109,9 @@ class SiteEvidence:
         return not unseen.isdisjoint(other.own)
 
     def is_new_to(self, callback: str, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
-        """Note that *callback* has what *other* shows; tell whether it had not all of its own.
+        """Note that *callback* gets *other*; tell whether any of its own lines is new to it.
 
-        :param lacking: as above: that it has.
+        :param lacking: as of :meth:`is_new`: lines that the callback has got from the kept page.
         """
         had = self._had[callback]
         is_new = not other.own <= had
@@ -117,9 +119,9 @@ class SiteEvidence:
         return is_new
 
     def note_shared(self, lines: Iterable[LineKey], dropped: frozenset[str] = frozenset()) -> None:
-        """Note that *lines*, by their hashes, are shown in the place of several pages.
+        """Note that *lines*, by their hashes, are shown in place of several pages.
 
-        :param dropped: what was dropped where they are shown now; nothing where the URL is whole.
+        :param dropped: the parts that a rule dropped from the URL that shows them now, if any.
         """
         for line in lines:
             owner = self._owners.get(line)
@@ -127,17 +129,17 @@ class SiteEvidence:
                 self._shared.add(line)
 
     def forget(self, pages: AbstractSet[Hashable]) -> None:
-        """Forget what was shown in the place of *pages*: some of that is of others now."""
+        """Forget what was shown in place of *pages*: their fingerprints have changed."""
         self.noise.forget(pages)
         self._owners = {line: of for line, of in self._owners.items() if of[0] not in pages}
 
     def is_evidence(self, other: OtherPage) -> bool:
-        """Tell whether *other* still has a line of its own, for what is known by now."""
+        """Tell whether *other* has a line of its own that is neither shared nor noise by now."""
         return any(line not in self._shared and not self.noise.holds(line[0]) for line in other.own)
 
 
 def outcome_of(test: SequentialTest, evidence: Iterable[OtherPage | None]) -> Outcome:
-    """Return what *evidence* says by *test*: other pages, and None where it was the same one."""
+    """Return the outcome of *test* for *evidence*: other pages, or None for each same page."""
     verdicts = [*evidence]
     outcome = test.outcome(verdict is None for verdict in verdicts)
     if outcome is Outcome.FAILS and len(verdicts) - verdicts.count(None) < _LEAST_OTHERS:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 _REMEMBERED_LINES = 500_000
 """Lines of the pages of all sites, and pages, of some 100 bytes each."""
 _REMEMBERED_SITES = 100_000
-"""Sites on which something was dropped, of some 3 kB each."""
+"""Sites with audited entries, of some 3 kB each."""
 
 
 class Sites:
-    """What the audits of each site know of its pages.
+    """What the audits of each site know about its pages.
 
-    Which lines its pages have is most of it. Of a broad crawl that is forgotten where no page came
-    from a site for the longest time, while what two fetches of one page said stays; of very many
-    sites all of it is.
+    Most of that is which lines the pages have. When there are too many lines, those of the site are
+    forgotten that sent no page for the longest time; which lines were noise is kept. When there are
+    too many sites, the oldest is forgotten with all that is known of it.
 
     >>> sites = Sites(most_lines=4)
     >>> for domain in ("a.example", "b.example"):
@@ -32,9 +32,9 @@ class Sites:
     >>> sites.of("a.example").noise.size, sites.of("b.example").noise.size
     (0, 3)
 
-    :param on_forget: is called with each domain of which nothing is known any more.
+    :param on_forget: is called with each domain that is forgotten.
     :param most_lines: how many lines and pages are remembered in all.
-    :param most: how many sites are.
+    :param most: how many sites are remembered.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class Sites:
         self._on_forget = on_forget
         self._most_lines = most_lines
         self._most = most
-        # That from which a page came last stands last, here and below.
+        # In both, the site that sent a page last stands last.
         self._sites: dict[str, SiteEvidence] = {}
         self._sizes: dict[str, int] = {}
-        """How much is remembered of each."""
+        """How many lines and pages are remembered of each."""
         self._total = 0
 
     def __contains__(self, domain: str) -> bool:
@@ -67,7 +67,7 @@ class Sites:
         return site
 
     def noise_of(self, domain: str) -> Noise:
-        """Return what is known to be another at each visit on *domain*."""
+        """Return which lines of the pages of *domain* are known to change from visit to visit."""
         return self.of(domain).noise
 
     def watch(self, domain: str) -> None:
@@ -75,7 +75,7 @@ class Sites:
         self.of(domain)
 
     def saw(self, domain: str, page: bytes, lines: Mapping[int, set[int]]) -> None:
-        """Take note of what *page* of *domain* shows."""
+        """Note the *lines* that *page* of *domain* shows."""
         site = self.of(domain)
         self._sites[domain] = self._sites.pop(domain)
         site.noise.saw(page, lines)
@@ -88,7 +88,7 @@ class Sites:
             self._sites[oldest].noise.forget_pages()
 
     def forget_pages(self, pages: AbstractSet[bytes]) -> None:
-        """Forget what was shown in the place of *pages*: some of that is of others now."""
+        """Forget what was shown in place of *pages*: their fingerprints have changed."""
         for site in self._sites.values():
             site.forget(pages)
 

@@ -1,4 +1,4 @@
-"""Looks for the pages of URLs that are skipped among those of other URLs."""
+"""Looks for the pages of skipped URLs among the pages that other URLs showed."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _MOST_LIKE = 500
-"""Where more pages have one title, one of them may be the same that is not looked at."""
+"""How many pages with one title are looked at. If there are more, no page is called missing."""
 
 
 class SkippedPages:
     """Looks for what skipped URLs show among the pages that the spider has got, or gets later.
 
-    One page has one title, so those are looked at that have the same. What is not found waits until
-    the crawl has nothing else to fetch. Then it is compared with the page that is most like it, as
-    any two URLs are; where no page has its title it is fetched a second time, as a control.
+    Only pages with the same title are compared. A page that is not found waits until the spider is
+    idle. Then it is compared with the page that is most like it, as any two URLs are; if no page
+    has its title it is fetched a second time, as a control.
 
-    :param sites: what is known of the pages of each domain.
-    :param held: keeps what URLs showed whose page is not found yet.
+    :param sites: what is known about the pages of each domain.
+    :param held: holds the responses of skipped URLs whose page is not found yet.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class SkippedPages:
         self._sites = sites
         self._held = held
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
-        # Of more pages some are forgotten, and until then none is.
+        # How many more pages can be noted for certain before one is forgotten.
         self._room = settings.audit_max_pages // 2
-        # What was looked for in vain so far, and of that what may yet be found.
+        # The cases whose page was not found so far, and by title those that wait for more pages.
         self._shown: dict[AuditCase, PageDigest] = {}
         self._waiting: dict[int, list[AuditCase]] = {}
-        # What pages of earlier runs have in common with others; None where that is not known.
+        # The keys (:func:`_key`) of the pages of earlier runs; None if these are not known.
         self._earlier: frozenset[int] | None = frozenset()
         seen = settings.seen_file(crawler.spider)
         if (seen and seen.exists()) or not is_local(crawler.settings):
@@ -91,7 +91,7 @@ class SkippedPages:
             crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def spider_closed(self) -> None:
-        """Keep for the next run of a job what pages this one and those before have got."""
+        """Write the keys of all pages that the job has got, for its next run."""
         if self._earlier is not None and self._room >= 0:
             self._titles.end({*self._earlier, *self._urls})
 
@@ -111,7 +111,7 @@ class SkippedPages:
             self._room -= 1
 
     def ended(self, case: AuditCase) -> None:
-        """Note that there is a verdict; where the spider got the page, others may be the same."""
+        """Note that *case* has a verdict; if the spider got its page, others may be the same."""
         shown = self._shown.pop(case, None)
         waiting = self._waiting.get(_key(shown)) if shown else None
         if waiting and case in waiting:
@@ -126,9 +126,9 @@ class SkippedPages:
             record_as_seen(self._crawler, Request(url))
 
     def judge(self, case: AuditCase, response: Response, shown: Shown) -> Judgement | None:
-        """Return what is to be said of a skipped URL; None where it is to wait.
+        """Return the verdict about a skipped URL; None if it has to wait for more pages.
 
-        It is a variant of the URL under which the page is found.
+        It is the same page as the URL at which its page is found.
         """
         content, noise = shown.digest, self._sites.noise_of(case.drop.domain)
         if self._contents.common.has_several_pages(content):
@@ -145,17 +145,17 @@ class SkippedPages:
         return _judged_alone(noise, before, shown)
 
     def go_on(self) -> Iterator[tuple[AuditCase, Judgement | Side]]:
-        """Look for the pages of those that wait once more: no other one is to come.
+        """Look once more for the pages of the cases that wait: no more pages will come.
 
-        Yield each with its verdict, or what is to be fetched for that. More may be known of what is
-        noise. The first on each domain that is not found is compared with the page that is most
-        like it, if any has its title: what that tells of noise may be enough for the others.
+        Yield each case with its verdict, or with the side that is to be fetched. By now more may be
+        known about noise. On each domain only the first case that is not found is compared with the
+        page most like it: what that says about noise may be enough to find the others.
         """
         asked = set()
         for case in [*chain.from_iterable(self._waiting.values())]:
             domain, shown = case.drop.domain, self._shown.get(case)
             if domain in asked or shown is None:
-                # What is asked may tell more of it; or its template was turned off meanwhile.
+                # It waits for the first case of its domain; or its template was suspended.
                 continue
             place = self._place_of(case, shown)
             if place:
@@ -169,7 +169,7 @@ class SkippedPages:
                 yield case, self._compare(case, shown)
 
     def _compare(self, case: AuditCase, shown: PageDigest) -> Side:
-        """Have *case* compare what it showed with the page most like it; return what to fetch."""
+        """Have *case* compared with the page most like it; return the side to fetch for that."""
         like = self._like(shown)
         if not like:
             return Side.VARIANT
@@ -185,14 +185,14 @@ class SkippedPages:
         return following if isinstance(following, Side) else Side.VARIANT
 
     def _led_to(self, case: AuditCase, response: Response) -> str | None:
-        """Return the URL that answered, as of a short link, if the spider has the page."""
+        """Return the URL that the skipped one redirected to, if the spider has that page."""
         if response.url == case.drop.request.url:
             return None
         page = self._fingerprints.page(Request(response.url))
         return response.url if page is not None and self._requests.is_had(page) else None
 
     def _place_of(self, case: AuditCase, shown: PageDigest) -> str | None:
-        """Return under which other URL the spider has the page, if it has."""
+        """Return another URL that showed the spider the same page, or None."""
         like = self._like(shown)
         return next((url for url, _, content in like if self._are_one(case, shown, content)), None)
 
@@ -200,10 +200,10 @@ class SkippedPages:
         return bool(self._sites.noise_of(case.drop.domain).same_page(content, shown))
 
     def _like(self, shown: PageDigest) -> list[tuple[str, bytes, PageDigest]]:
-        """Return the URLs of its title with their pages, where it is known what they showed."""
+        """Return the URLs with the same title, their fingerprints, and what they showed."""
         found = []
         for url in self._urls.get(_key(shown)) or ():
-            # By the rules of now: some may have been suspended.
+            # Under the present rules: some may have been suspended since.
             page = self._fingerprints.page(Request(url))
             content = page and self._contents.get(page)
             if page and content:
@@ -211,7 +211,7 @@ class SkippedPages:
         return found
 
     def _knows_all(self, key: int) -> bool:
-        """Tell whether all pages are known that have *key* in common."""
+        """Tell whether all pages of the crawl with this *key* are remembered."""
         is_of_this_run = self._earlier is not None and key not in self._earlier
         return is_of_this_run and self._room >= 0 and len(self._urls.get(key) or ()) <= _MOST_LIKE
 
@@ -222,7 +222,7 @@ def _found_at(case: AuditCase, place: str) -> Judgement:
 
 
 def _judged_alone(noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
-    """Return what is to be said of a page that no other URL shows at the end of the crawl."""
+    """Return the verdict about a page that no other URL showed, by its two fetches."""
     content = shown.digest
     if _key(before) != _key(content):
         return Judgement(Verdict.CANNOT_TELL, RESTLESS)
@@ -238,7 +238,7 @@ def _judged_alone(noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
 
 
 def _key(content: PageDigest) -> int:
-    """Return what pages have in common that may be one: the title, or all of a file."""
+    """Return what two pages must share to be compared: the title; of a file, all its bytes."""
     return hash64(content.digest) if content.lines is None else content.title
 
 

@@ -1,4 +1,4 @@
-"""Pages in whose place a site showed something else for a while, such as a captcha."""
+"""Fetches pages once more in whose place a site showed a wall for a while, such as a captcha."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SEVERAL = 2
-"""So many pages, which the rules keep apart, show the same where it stands in their place."""
+"""A content may be a wall if so many pages show it that no rule merges."""
 _MORE_PAGES = 1.1
-"""After so many times as many pages it is looked at again, where a spider is fed as it idles."""
+"""For a spider that gets more requests whenever it is idle: walls are looked for again once it has
+so many times as many pages."""
 
 
 class Walls:
-    """Lets through other URLs of pages that a site answered with something else for a while.
+    """Lets through other URLs of the pages that were behind a wall when they were fetched.
 
-    A captcha, "slow down" or a form to log in with the status 200 is what the callback had of the
-    page, and its other URLs were dropped for that. When there is nothing else to fetch one of these
-    is let through for each content that several pages show. Where its page shows something else by
-    now, one is for each of the others. Where it is as before, as a form to log in that stands there
-    for good, that was all.
+    With a status of 200 the callback took the wall (a captcha, "slow down", a log-in form) for the
+    page, and the other URLs of the page were dropped as duplicates. So when the spider is idle, one
+    of these is let through for each content that several pages show. If that brings something else,
+    the wall is gone, and one URL of each of the other pages is let through. If it brings the same,
+    as a log-in form that stays, nothing more is fetched.
 
-    :param variants: what was dropped of pages that the spider has.
-    :param contents: what these showed.
-    :param budget: bounds how many contents are looked at, after the one that most pages show.
+    :param variants: the dropped variants of pages that the spider has.
+    :param contents: what these pages showed.
+    :param budget: bounds how many contents are tried; the one that most pages show always is.
     """
 
     def __init__(
@@ -60,16 +61,16 @@ class Walls:
         self._contents = contents
         self._budget = budget
         self._stats = stats
-        # By what several pages show: the page of which another URL was let through.
+        # By the look of a wall: the page that was asked for once more.
         self._asked: dict[int, bytes] = {}
         self._next = 1
-        """With how many pages it is looked at again."""
+        """The number of pages from which on walls are looked for again."""
         self._is_told_soon = False
-        """Whether anything was let through since it was last looked at."""
+        """Whether a request was let through whose outcome is to be looked at."""
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def spider_idle(self) -> None:
-        """Let through what may show its page by now, and had nothing but a wall in its place."""
+        """Ask once more for pages that may have been behind a wall."""
         if self._budget.pages < self._next and not self._is_told_soon:
             return
         self._next = int(self._budget.pages * _MORE_PAGES) + 1
@@ -94,7 +95,7 @@ class Walls:
                 self._let_through(drop)
 
     def _groups(self) -> dict[int, dict[bytes, Drop]]:
-        """Return the oldest drop of each page, by what that showed; that of most pages first."""
+        """Return the oldest drop of each page by the look of that; the most common look first."""
         found: dict[int, dict[bytes, Drop]] = {}
         for drop in self._variants.drops:
             content = None if drop.is_skipped else self._contents.get(drop.fingerprint)
@@ -103,7 +104,7 @@ class Walls:
         return dict(sorted(found.items(), key=lambda each: -len(each[1])))
 
     def _is_over(self, look: int, groups: Mapping[int, Sized]) -> bool | None:
-        """Tell whether the page that was asked for shows no wall by now; None if that is open."""
+        """Tell whether the page that was asked for is no longer behind a wall; None if unknown."""
         asked = self._asked.get(look)
         content = asked and self._contents.get(asked)
         if not content:
@@ -125,10 +126,11 @@ class Walls:
 
 
 def _look_of(content: PageDigest) -> int:
-    """Return what is the same of all pages behind a wall, which may say a number of its own.
+    """Return a hash of the title and of the lines without their numbers: the same for each wall.
 
-    As that of the request. A wall is short, and pages that differ in nothing but numbers are so in
-    their titles. Of a longer page not all lines are known.
+    A wall may show a number that changes, such as one of the request. Pages that differ in numbers
+    alone have them in their titles too. Of a long page, of which not all lines are known, the look
+    is the digest: a wall is short.
     """
     lines, limit = sampled_lines(content)
     is_whole = limit == UNBOUNDED

@@ -17,25 +17,28 @@ if TYPE_CHECKING:
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_SECTIONS = 12
-"""In so many of them each entry is looked at: on some sites each page has a folder of its own."""
+"""In how many sections of a site an entry is audited at most: on some sites each page has a folder
+of its own."""
 _CLEARED = 3
-"""How often an entry has to have been right for each time that it was not, to be let alone."""
+"""A suspected entry is cleared once it was right more than so many times as often as wrong."""
 _FIRST = 3
 """How many drops of each entry on each domain are audited whatever the share."""
 _FIRST_SKIPPED, _MOST_SKIPPED = 10, 60
-"""How many URLs that each entry skips, and how many until it is proved or off: the former prove it
-where all are found. Nothing else would bring a page that is not."""
+"""How many skipped URLs are audited for a template of ``skip``: the first number proves it if all
+their pages are found elsewhere; else up to the second one, until it is proved or suspended. More
+than for other entries, since nothing else would fetch a page that is only there."""
 _SUSPECTED = 12
-"""How many, of an entry that merged another page and is neither suspended nor cleared; twice as
-many where the server does not answer."""
+"""How many drops of a suspected entry are audited, until it is suspended or cleared; up to twice as
+many if the server refuses some."""
 _IDLE = 50
-"""After so many drops that it had no part in an entry is not looked at any more."""
+"""An entry that changed the URLs of so many drops, and was needed for none of them, is no longer
+audited."""
 
 
 class EntryRecord:
     """What the audit found about one entry on one domain.
 
-    :param max_false: the rate of false merges that is too much.
+    :param max_false: the rate of false merges above which the entry fails.
     """
 
     def __init__(self, entry: RuleEntry, domain: str, site: SiteEvidence, max_false: float) -> None:
@@ -46,31 +49,31 @@ class EntryRecord:
         self.under_way = 0
         """How many of these audits have not ended."""
         self.unsettled = 0
-        """How many of these were another page, and it is not known which entry is to blame."""
+        """How many of these found another page, but not which of several entries is to blame."""
         self.passed_over = 0
-        """How many variants with URLs that it changed were dropped since the last was chosen."""
+        """How many drops whose URL it changed were not audited since one was last chosen."""
         self.looked_in: tuple[str, ...] = ()
-        """Of which sections of the site those were that were chosen; of the first few."""
+        """The sections of the site that the first chosen variants were from."""
         self.idle = 0
-        """How many it changed and did not merge."""
+        """How many drops it changed the URL of, without being needed to merge it."""
         self.same = 0
         self.cannot_tell = 0
         self.settled = 0
-        """How many were chosen when the verdicts last spoke for the entry, or first against it."""
+        """The value of ``chosen`` when the entry last held, or when it first became suspect."""
         self.refused = 0
-        """Of how many since then there was no answer: it asked to slow down, or who is there."""
+        """How many audits since then the server refused: "slow down", a captcha, a log-in form."""
         self.is_doubted = False
         """Whether one more is to be chosen, now that there is nothing else to fetch."""
-        # What the first page that was the same showed.
+        # The digest of what the first page that was the same showed.
         self._proof = b""
         self._has_contents = self._is_believed = False
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
         self._max_false = max_false
-        # The last verdicts, in their order, each with the section of the site that it is of; None
-        # where it was the same page. There are few, and an empty list takes a tenth of the memory
-        # of a deque.
+        # The last verdicts, the oldest first: the section of the site, and the other page; None if
+        # it was the same page. A list, since most are empty, and an empty deque takes ten times as
+        # much memory.
         self._verdicts: list[tuple[str, OtherPage | None]] = []
 
     @property
@@ -80,12 +83,12 @@ class EntryRecord:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it merged any other page, as far as is known: asked of many with each page."""
+        """Whether it merged another page, by the evidence so far. Called often: no list is made."""
         return any(other for _, other in self._evidence())
 
     @property
     def sections(self) -> frozenset[str]:
-        """Of which sections of the site there are verdicts; where any was wrong, of which these."""
+        """The sections of the site where it was wrong; if nowhere, all that it was judged in."""
         wrong = frozenset(section for section, other in self._evidence() if other)
         return wrong or frozenset(section for section, _ in self._evidence())
 
@@ -94,9 +97,9 @@ class EntryRecord:
         return section not in self.looked_in and len(self.looked_in) < _REMEMBERED_SECTIONS
 
     def section_test(self) -> Callable[[str], bool]:
-        """Return what tells whether a URL is of a section where it is to be looked at next.
+        """Return a test for URLs from the sections where the entry is to be audited next.
 
-        Where it was wrong, if it was anywhere, and else where it was not looked at.
+        These are the sections where it was wrong; if nowhere, those where it was not audited yet.
         """
         is_suspect, wrong = self.is_suspect, self.sections
         if is_suspect:
@@ -114,41 +117,41 @@ class EntryRecord:
 
     @property
     def is_cleared(self) -> bool:
-        """Whether it was right so often, where it was wrong too, that it is to be let alone."""
+        """Whether it was right often enough in the sections where it was wrong too."""
         wrong = self.sections
         verdicts = [other for section, other in self._evidence() if section in wrong]
         return verdicts.count(None) > _CLEARED * (len(verdicts) - verdicts.count(None))
 
     @property
     def is_excused(self) -> bool:
-        """Whether nothing is known of it but what the site shows in the place of several pages."""
+        """Whether all verdicts on it were discounted: they rest on what several pages show."""
         return bool(self._verdicts) and not self.judged
 
     @property
     def judged(self) -> int:
-        """How many verdicts there are."""
+        """How many verdicts count as evidence."""
         return self.same + len(self.others)
 
     @property
     def noise(self) -> int:
-        """How many lines of the pages of the domain are known to be others at each visit."""
+        """How many lines of the domain's pages are known to change from visit to visit."""
         return self._site.noise.count
 
     @property
     def may_be_doubted(self) -> bool:
-        """Whether all that speaks for it is one content.
+        """Whether all that speaks for it is one content, and that was not looked into yet.
 
         At the beginning of a crawl that may be a captcha, which all URLs show until they show their
-        pages. What is skipped is looked for when the crawl ends.
+        pages.
         """
         return self.has_one_content and not self._is_believed
 
     @property
     def has_one_content(self) -> bool:
-        """Whether all pages that were the same showed one content.
+        """Whether all variants that showed the kept page showed one and the same content.
 
-        That is what a site has in the place of pages, or what a script makes each of them of. One
-        form to log in may well stand for all that is skipped.
+        It may be what the site shows in place of its pages, or an empty frame that a script fills.
+        Not for ``skip``: one log-in form may well be the page of all skipped URLs.
         """
         return bool(self._proof) and not self._has_contents and not self.entry.is_skip
 
@@ -164,10 +167,10 @@ class EntryRecord:
 
     @property
     def need(self) -> Need | None:
-        """Why the next variant that it merged is to be audited whatever the share, if it is."""
+        """Why its next variant is to be audited beyond the share; None if there is no reason."""
         if self.is_doubted:
             return Need.UNKNOWN
-        # What held for many pages may be wrong for those that follow.
+        # Counted anew once it held: it may be wrong for later pages.
         chosen = self.chosen - self.settled
         skips = self.entry.is_skip
         most = _MOST_SKIPPED if skips else _SUSPECTED
@@ -182,7 +185,7 @@ class EntryRecord:
         return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN
 
     def doubt(self) -> bool:
-        """Tell whether one more is to be chosen now, since so little speaks for it."""
+        """Have one more variant chosen if all that speaks for it is one content; return whether."""
         if not self.may_be_doubted or self.others:
             return False
         # Once is enough.
@@ -206,7 +209,7 @@ class EntryRecord:
             self.settled, self.refused = self.chosen, 0
 
     def turn_off(self, pages: int) -> None:
-        """Note that it is off since the spider had so many *pages*; what that is for stands."""
+        """Note that it is suspended, after so many *pages*: its evidence is not discounted now."""
         self._verdicts = [*self._evidence()]
         self.until = pages
 
@@ -218,7 +221,8 @@ class EntryRecord:
     def _fails_in_a_section(self, verdicts: list[tuple[str, OtherPage | None]]) -> bool:
         """Tell whether it is wrong in one section of the site, however right it is elsewhere.
 
-        The more sections there are the surer that has to be: any of them may seem so by chance.
+        The allowed error is divided by the number of sections (a Bonferroni correction), since one
+        of many fails by chance more easily.
         """
         wrong = {section for section, other in verdicts if other}
         count = len({section for section, _ in verdicts})

@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 
 class WaitingEntries:
-    """Keeps the records of entries that wait, by why they are to be audited.
+    """Keeps the records of the entries that wait for an audit, by the reason for it.
 
-    In a broad crawl these are tens of thousands: to look at all of them, when there is room for one
-    audit, would take longer with each site.
+    In a broad crawl tens of thousands wait. So each reason has a queue, and not all entries are
+    looked at whenever there is room for one audit.
     """
 
     def __init__(self) -> None:
         self._by_need: dict[Need, dict[EntryRecord, None]] = {need: {} for need in Need}
-        # Each with how many pages there have to be before it is looked for what to audit. These
-        # grow: the one that is due next stands first.
+        # Each with the number of pages of the crawl at which it is due. These numbers only grow, so
+        # the entry that is due next stands first.
         self._put_off: dict[EntryRecord, int] = {}
 
     def __contains__(self, record: EntryRecord) -> bool:
-        """Tell whether *record* waits, be it for more pages."""
+        """Tell whether *record* waits, for an audit or for more pages."""
         return record in self._put_off or any(record in some for some in self._by_need.values())
 
     def __bool__(self) -> bool:
@@ -32,7 +32,7 @@ class WaitingEntries:
         return bool(self._put_off) or any(self._by_need.values())
 
     def add(self, record: EntryRecord) -> None:
-        """Have *record* wait if it is to be audited, and does not wait for more pages."""
+        """Have *record* wait for an audit, unless it needs none or waits for more pages."""
         need = record.need
         if need is not None and record not in self._put_off and record not in self._by_need[need]:
             self.discard(record)
@@ -50,7 +50,7 @@ class WaitingEntries:
         self._put_off[record] = pages
 
     def go_on(self, pages: int | None = None) -> None:
-        """Have what waited for so many *pages* wait for nothing; all of it with None."""
+        """End the waits for more pages that are due at so many *pages*; all of them if None."""
         while self._put_off:
             record, due = next(iter(self._put_off.items()))
             if pages is not None and due > pages:
@@ -59,8 +59,8 @@ class WaitingEntries:
             self.add(record)
 
     def of(self, need: Need) -> tuple[EntryRecord, ...]:
-        """Return what began to wait for *need*, and not for more pages, in that order.
+        """Return the records that wait because of *need*, in the order in which they came.
 
-        Another need may have taken its place.
+        The need of a record may have changed since.
         """
         return tuple(self._by_need[need])
