@@ -21,31 +21,31 @@ class _Uses(NamedTuple):
 
 
 class CommonContents:
-    """Remembers which contents several pages have in common.
+    """Remembers contents that pages have in common.
 
     >>> from scrapy_urlcanon.pages.same_page import PageDigest
     >>> contents, sorry = CommonContents(), PageDigest(b"Sorry")
-    >>> contents.is_elsewhere(sorry, "/a"), contents.is_elsewhere(sorry, "/b")
+    >>> contents.is_of_another(sorry, "/a"), contents.is_of_another(sorry, "/b")
     (False, True)
 
-    A page that could not be found, one for which to log in and one that an error left
-    empty look like this, with a status of 200: that two URLs give the same one says
-    nothing about whether they are one page.
+    "Not found", a log-in form and a page that an error left empty come with a status of 200, in
+    place of any page. That two URLs show one of these does not say that they are one page.
 
-    :param limit: how many are remembered, and then at least half of these.
+    :param limit: how many contents are remembered at most; the last half of them always is.
     """
 
     def __init__(self, limit: int = 100_000) -> None:
         self._limit = limit
-        # Most are of one page: the hash of its path takes a sixth of the memory.
+        # By content: the pages and paths that have it. If it is one page, as most often, only the
+        # hash of its path, which takes a sixth of the memory.
         self._uses: dict[bytes, _Uses | int] = {}
-        # The first page that each was fetched to be compared with, and the URL that showed it.
+        # By content: the page that it was first fetched to be compared with, and the URL of that.
         self._owners: dict[bytes, tuple[Hashable, str]] = {}
-        # Where the URLs that stand for pages redirected to other pages.
+        # By page: the page that its first URL redirected to.
         self._led_to: dict[Hashable, Hashable] = {}
 
     def add(self, content: PageDigest, url: str) -> None:
-        """Note that a page, which is no other's variant, has *content* under *url*."""
+        """Note that the page at *url*, which is no variant, has *content*."""
         uses = self._uses.get(content.digest)
         path = hash(urlsplit(url)[1:3])
         self._make_room(self._uses)
@@ -57,13 +57,13 @@ class CommonContents:
         paths = uses.paths if len(uses.paths) >= _SEVERAL else uses.paths | {path}
         self._uses[content.digest] = _Uses(min(uses.pages + 1, _SEVERAL), paths)
 
-    def is_elsewhere(self, content: PageDigest, page: Hashable, url: str = "") -> bool:
-        """Note what was fetched to be compared with *page*; tell whether it was for another too.
+    def is_of_another(self, content: PageDigest, page: Hashable, url: str = "") -> bool:
+        """Tell whether *content* was first fetched to be compared with another page than *page*.
 
-        One page may be at several URLs for want of a rule: that ``?t=8&print=1`` shows what
-        ``?t=8`` does says nothing.
+        If it was not fetched before, it is *page*'s from now on. URLs that may be views of one page
+        for want of a rule, as ``?t=8`` and ``?t=8&print=1``, do not count as two pages.
 
-        :param url: the one that showed it, where that counts.
+        :param url: the URL that showed it; without it, the exception for views is not made.
         """
         self._make_room(self._owners)
         owner, its_url = self._owners.setdefault(content.digest, (page, url))
@@ -71,36 +71,36 @@ class CommonContents:
         return not is_its and not _are_of_one_path(url, its_url)
 
     def lead(self, page: Hashable, to: Hashable) -> None:
-        """Note that the URL of *page* redirects to that of another one: both show the same.
+        """Note that the URL of *page* redirects to that of another page: both have one content.
 
         >>> from scrapy_urlcanon.pages.same_page import PageDigest
         >>> contents, shown = CommonContents(), PageDigest(b"Shown")
         >>> contents.lead("/item?id=1", "/show?id=1")
         >>> pages = ("/item?id=1", "/show?id=1", "/item?id=1", "/a")
-        >>> [contents.is_elsewhere(shown, page) for page in pages]
+        >>> [contents.is_of_another(shown, page) for page in pages]
         [False, False, False, True]
         """
         self._make_room(self._led_to)
         self._led_to[page] = to
 
-    def belongs(self, content: PageDigest, page: Hashable) -> None:
-        """Note that *content* is that of *page*, whatever it was fetched to be compared with."""
+    def assign(self, content: PageDigest, page: Hashable) -> None:
+        """Record *content* as that of *page*, whatever page it was fetched to be compared with."""
         self._owners[content.digest] = page, ""
 
     def forget(self, pages: Container[Hashable]) -> None:
-        """Forget what was fetched to be compared with *pages*: some of it is of others now."""
+        """Forget what was fetched to be compared with *pages*: their fingerprints have changed."""
         self._owners = {digest: of for digest, of in self._owners.items() if of[0] not in pages}
         self._led_to = {page: to for page, to in self._led_to.items() if page not in pages}
 
     def has_several_pages(self, content: PageDigest) -> bool:
-        """Tell whether several pages have *content*."""
+        """Tell whether at least three pages have *content*."""
         uses = self._uses.get(content.digest)
         return isinstance(uses, _Uses) and uses.pages >= _SEVERAL
 
     def has_several_paths(self, content: PageDigest) -> bool:
-        """Tell whether pages at several paths have *content*.
+        """Tell whether pages at three or more paths have *content*.
 
-        That is more: one page may be at several URLs of one path, for want of a rule.
+        That says more: at one path, several URLs may be one page for want of a rule.
         """
         uses = self._uses.get(content.digest)
         return isinstance(uses, _Uses) and len(uses.paths) >= _SEVERAL
@@ -112,7 +112,9 @@ class CommonContents:
 
 
 def may_be_views(parts: AbstractSet[str], others: AbstractSet[str]) -> bool:
-    """Tell whether URLs that differ in these parts may be views of one page.
+    """Tell whether two URLs may be views of one page, by the parts that each has beyond a third.
+
+    They may if one has all such parts that the other has.
 
     >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
     >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())
@@ -122,7 +124,7 @@ def may_be_views(parts: AbstractSet[str], others: AbstractSet[str]) -> bool:
 
 
 def _are_of_one_path(url: str, other: str) -> bool:
-    """Tell whether two URLs of a path may be views of one page, by their parameters.
+    """Tell whether two URLs have one path, and by their parameters may be views of one page.
 
     >>> _are_of_one_path("/topic?t=8", "/topic?t=8&print=1"), _are_of_one_path("/a?t=8", "/b?t=8")
     (True, False)

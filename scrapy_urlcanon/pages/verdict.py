@@ -121,7 +121,7 @@ class Comparison:
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
         """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
-        if self._common.is_elsewhere(shown.digest, self._seen.page, self._urls[side]):
+        if self._common.is_of_another(shown.digest, self._seen.page, self._urls[side]):
             if side is Side.VARIANT and not self._seen.variants:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
             return self.failed(side, SHARED)

@@ -168,7 +168,7 @@ class RuleCheck:
         noise = self.site.noise
         noise.saw(url, again.lines)
         changed = noise.note(first.lines, again.lines)
-        if self.common.is_elsewhere(again.digest, url):
+        if self.common.is_of_another(again.digest, url):
             self.site.note_shared(again.texts)
             return Judgement(Verdict.CANNOT_TELL, SHARED)
         own = noise.of_one_page(again.texts, changed)

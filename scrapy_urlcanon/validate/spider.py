@@ -89,7 +89,7 @@ class _Attempt:
     def compare(self, comparison: Comparison, side: Side, shown: Shown) -> Judgement | Side:
         """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
         judgement = comparison.add(side, shown)
-        if self.check.common.is_elsewhere(shown.digest, self.known_as):
+        if self.check.common.is_of_another(shown.digest, self.known_as):
             # Where it was shown first it passed for a page of its own.
             self.check.site.note_shared(shown.texts, parts_dropped(*self.pair))
         return judgement

@@ -85,13 +85,13 @@ def test_what_stood_in_the_place_of_a_page_that_was_split_is_no_form_to_log_in()
     for is_split in (False, True):
         site, contents = SiteEvidence(), CommonContents()
         assert site.is_new(b"all", first, ())
-        assert not contents.is_elsewhere(PageDigest(b"product 1"), b"all")
+        assert not contents.is_of_another(PageDigest(b"product 1"), b"all")
         if is_split:
             site.forget({b"all"})
             contents.forget({b"all"})
         assert site.is_new(b"product 1", again, ()) is is_split
         assert site.is_evidence(again) is is_split
-        assert contents.is_elsewhere(PageDigest(b"product 1"), b"product 1") is not is_split
+        assert contents.is_of_another(PageDigest(b"product 1"), b"product 1") is not is_split
 
 
 @deferred_f_from_coro_f

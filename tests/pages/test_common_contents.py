@@ -39,14 +39,14 @@ def test_three_pages_are_several_and_so_are_three_paths(urls, pages, paths):
 def test_what_was_compared_is_elsewhere_until_its_page_is_forgotten():
     """A page that turned out to be several is none that its contents could belong to."""
     contents = CommonContents()
-    assert not contents.is_elsewhere(content(1), "a")
-    assert not contents.is_elsewhere(content(2), "b")
-    assert contents.is_elsewhere(content(1), "b")
-    contents.belongs(content(1), "b")
-    assert not contents.is_elsewhere(content(1), "b")
+    assert not contents.is_of_another(content(1), "a")
+    assert not contents.is_of_another(content(2), "b")
+    assert contents.is_of_another(content(1), "b")
+    contents.assign(content(1), "b")
+    assert not contents.is_of_another(content(1), "b")
     contents.forget({"a", "b"})
-    assert not contents.is_elsewhere(content(1), "c")
-    assert not contents.is_elsewhere(content(2), "c")
+    assert not contents.is_of_another(content(1), "c")
+    assert not contents.is_of_another(content(2), "c")
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9])
@@ -54,9 +54,9 @@ def test_half_of_as_many_as_may_be_are_remembered_the_last_ones(limit):
     """However many pages a site has, no more than that are kept of them."""
     contents = CommonContents(limit)
     for number in range(4 * limit):
-        contents.is_elsewhere(content(number), "page")
+        contents.is_of_another(content(number), "page")
         contents.add(content(number), "http://a.example/")
         for last in range(max(0, number - limit // 2 + 1), number + 1):
-            assert contents.is_elsewhere(content(last), "another page")
-    known = [contents.is_elsewhere(content(number), "another page") for number in range(3 * limit)]
+            assert contents.is_of_another(content(last), "another page")
+    known = [contents.is_of_another(content(number), "another page") for number in range(3 * limit)]
     assert not any(known)

@@ -285,14 +285,15 @@ class AuditCases:
         if case.side is Side.VARIANT:
             case.response = case.response or response
         common = self._contents.common
-        is_elsewhere = common.is_elsewhere(shown.digest, case.page, case.url_of_side)
+        is_anothers = common.is_of_another(shown.digest, case.page, case.url_of_side)
         if case.comparison is None:
-            if is_elsewhere:
+            if is_anothers:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
             case.compare_with(shown.digest, self._sites.noise_of(case.drop.domain), common)
             return Side.VARIANT
         judgement = case.comparison.add(case.side, shown)
-        if is_elsewhere:
+        # Also where the spider has both pages: that comparison knows nothing of other pages.
+        if is_anothers:
             dropped = parts_dropped(case.drop.request.url, case.drop.first)
             self._sites.of(case.drop.domain).note_shared(shown.texts, dropped)
         if isinstance(judgement, Side) and case.is_exhausted:

@@ -77,7 +77,7 @@ class Blame:
         if response is not None and not has_nothing(response):
             shown = self._contents.shown(response)
             side = case.comparison and case.comparison.side_of(shown, found)
-            if side is None and not self._contents.common.is_elsewhere(shown.digest, case.page):
+            if side is None and not self._contents.common.is_of_another(shown.digest, case.page):
                 self._hold(case, response)
                 # A third page counts twice: unlike a refusal, a further fetch would show it again.
                 case.failures += 1

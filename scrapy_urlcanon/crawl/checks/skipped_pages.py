@@ -121,7 +121,7 @@ class SkippedPages:
             content = self._contents.read(case.response)
             page = self._fingerprints.fingerprint(Request(url))
             self._contents.keep(page, content)
-            self._contents.common.belongs(content, page)
+            self._contents.common.assign(content, page)
             self._add(url, content)
             record_as_seen(self._crawler, Request(url))
 
