@@ -172,15 +172,27 @@ class OwnServer:
 class Closing(FollowSpider):
     """Ends its crawl with the first page that was cached."""
 
+    dont_filter = False
+
     def parse(self, response):
-        yield from super().parse(response)
+        yield {"url": response.url, "text": response.text}
+        yield from response.follow_all(css="a", dont_filter=self.dont_filter)
         if "cached" in response.flags:
             raise CloseSpider
 
 
+class ClosingUnfiltered(Closing):
+    """Has nothing filtered of what it follows."""
+
+    dont_filter = True
+
+
+@pytest.mark.parametrize("spider", [Closing, ClosingUnfiltered])
 @pytest.mark.parametrize("ending", ["in order", "by a kill", "under other rules"])
 @deferred_f_from_coro_f
-async def test_page_for_which_another_was_cached_is_fetched_in_the_next_run_of_a_job(crawl, ending):
+async def test_page_for_which_another_was_cached_is_fetched_in_the_next_run_of_a_job(
+    crawl, ending, spider
+):
     """Nothing in the job but its journal says that it is the page of another URL."""
     pages = {"/": ["/p?id=1"], "/later": [f"/p?id={n}" for n in range(2, 8)]}
 
@@ -195,7 +207,7 @@ async def test_page_for_which_another_was_cached_is_fetched_in_the_next_run_of_a
     settings["DOWNLOADER_MIDDLEWARES"] = {OwnServer: 749}
     # Where the run ends in order it leaves the audit of that page to the next one.
     audited = {"URLCANON_AUDIT": 1e-9 if ending == "in order" else 0}
-    first = await crawl(respond, settings | audited, spider=Closing)
+    first = await crawl(respond, settings | audited, spider=spider)
     assert first.pages == ["/", "/p?id=0"]
     if ending == "by a kill":
         forget_queue()

@@ -240,8 +240,8 @@ class JobRecovery:
 
         Once a rule that makes the two one is off, *request* is for a page that nobody has got.
         """
+        self._answered[request] = url
         if not is_unfiltered(request):
-            self._answered[request] = url
             self._add_request(Kind.ANSWERED, with_url(request, url))
 
     def asked(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
@@ -265,9 +265,12 @@ class JobRecovery:
         if is_unfiltered(request):
             identity = self._identities.get(request) or self._identity(request)
         page = self._requests.pages.own(request) or b""
-        digest = b""
+        digest, url = b"", self._answered.get(request, request.url)
         if fingerprint == self._fingerprints.page(request):
-            digest = self._digest(request, self._answered.get(request, request.url))
+            digest = self._digest(request, url)
+        if identity and url != request.url:
+            # With the outcome, since it says that this one of them brought nothing of its own.
+            self._add_request(Kind.ANSWERED, with_url(request, url), identity)
         if page == fingerprint:
             page = b""
         self._add(Record(kind, fingerprint, page, callback, identity, digest=digest))

@@ -71,9 +71,10 @@ class Record(NamedTuple):
     callback: str = ""
     """For what of the spider the page was, as :func:`.callback_of` names it."""
     identity: bytes = b""
-    """Of a request with ``dont_filter`` that ended: which of those for the page it was. Of one that
-    is scheduled: the same, where it is a retry that a callback made. Of a page that is asked for by
-    another request: the callback of that one, whose page has the fingerprint."""
+    """Of a request with ``dont_filter`` that ended, or that the HTTP cache answered: which of those
+    for the page it was. Of one that is scheduled: the same, where it is a retry that a callback
+    made. Of a page that is asked for by another request: the callback of that one, whose page has
+    the fingerprint."""
     request: dict[str, Any] | None = None
     """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
     digest: bytes = b""

@@ -63,7 +63,7 @@ class Replay:
         # A hash of the URL and the callback of what the duplicate filter recorded, where that is
         # done. A crawl has too few requests for two to share one.
         self._recorded: dict[bytes, int | None] = {}
-        # Where what it recorded was answered with what another URL of the page had shown.
+        # Where what was asked for was answered with what another URL of the page had shown.
         self._answered: set[bytes] = set()
         # Where what it recorded was not as the spider made it.
         self._recorded_changed: set[bytes] = set()
@@ -122,9 +122,11 @@ class Replay:
     def _count_done(self) -> None:
         # The identities of requests with dont_filter are counted when all of them are known.
         ended: defaultdict[bytes, list[tuple[bytes, str]]] = defaultdict(list)
+        answered: Counter[bytes] = Counter()
         for record in self._records:
             data = record.request
             if record.kind is Kind.ANSWERED:
+                answered[record.identity] += 1
                 self._answered.add(record.fingerprint)
             elif record.kind in OUTCOMES:
                 self.done += 1
@@ -145,9 +147,11 @@ class Replay:
         for ending, pages in ended.items():
             identity = scheduled.get(ending) or scheduled.get(without_sent(ending), ending)
             own = unfiltered[identity]
-            self._unfiltered_done[identity] += min(own, len(pages))
+            # These brought what another URL showed, and are not done by that.
+            not_sent = answered[ending] if own else 0
+            self._unfiltered_done[identity] += min(own, len(pages) - not_sent)
             # The retry of one without dont_filter.
-            for fingerprint, callback in pages[own:]:
+            for fingerprint, callback in pages[own + not_sent :]:
                 self._pages_done[callback].add(fingerprint)
 
     def _scheduled(self) -> Iterator[tuple[Record, dict[str, Any]]]:

@@ -56,9 +56,9 @@ class RestoredPages:
         elif record.kind is Kind.ASKED:
             step = record.fingerprint, record.identity.decode()
             self._requests.restore_step(record.page, record.callback, step)
-        elif record.kind is Kind.ANSWERED and record.request:
+        elif record.kind is Kind.ANSWERED and record.request and not record.identity:
             self.answered[record.fingerprint] = record.request["url"]
-        elif record.kind is Kind.SCHEDULED and record.request:
+        elif record.kind in {Kind.SCHEDULED, Kind.ANSWERED} and record.request:
             self._take_scheduled(record.fingerprint, record.request)
 
     def _take_outcome(self, record: Record) -> None:

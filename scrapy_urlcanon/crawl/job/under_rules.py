@@ -126,7 +126,8 @@ def _scheduled(
 ) -> Iterator[tuple[Record, dict[str, Any], bytes]]:
     """Yield what was scheduled, each with its digest; first that of which something came.
 
-    Where the HTTP cache answered a request that is one for the URL by which it did.
+    Where the HTTP cache answered a request that is one for the URL by which it did; of one that
+    nothing filters it goes on to say that it was not sent.
     """
     for is_done in (True, False):
         for record in records:
@@ -136,7 +137,8 @@ def _scheduled(
             digest = digest_of(data["url"], data.get("method", "GET"), data.get("body", b""))
             came = digest in ended or record.fingerprint in ended
             if came is is_done and (came or record.kind is Kind.SCHEDULED):
-                yield record._replace(kind=Kind.SCHEDULED), data, digest
+                kind = record.kind if record.identity else Kind.SCHEDULED
+                yield record._replace(kind=kind), data, digest
 
 
 def _without_mark(data: dict[str, Any]) -> dict[str, Any]:
