@@ -21,6 +21,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_unfiltered,
     leads_off_site,
     mark_of,
+    original_of,
     own_mark_of,
     rewritten,
 )
@@ -105,7 +106,9 @@ class SkippedRequests:
         self._stats.inc(Stat.SKIPPED, template=skip.entry)
         if place is not None:
             self._stats.inc(Stat.SKIP_PLACED)
-            self._crawler.engine.crawl(rewritten(request, place, skip=skip.entry))
+            # What takes its place if that fails is what the spider asked for.
+            linked = original_of(request)
+            self._crawler.engine.crawl(rewritten(linked, place, skip=skip.entry))
         elif self._on_skipped:
             self._on_skipped(self._drop(request, skip))
         raise IgnoreRequest(f"its page is always found elsewhere: {place or skip.entry}")

@@ -115,6 +115,16 @@ async def test_skipped_url_is_fetched_where_its_page_is_there_no_more(crawl, fai
 
 
 @deferred_f_from_coro_f
+async def test_skipped_url_is_fetched_as_it_was_linked(crawl):
+    """And not only as it was rewritten."""
+    known(p1="/a")
+    link = "/?p=1&utm_source=x"
+    pages = {"/": links(link), link: page("found")}
+    result = await crawl(site(pages), {**RULES, "URLCANON_REWRITE": True})
+    assert result.pages == ["/", link]
+
+
+@deferred_f_from_coro_f
 async def test_skipped_url_that_its_place_leads_to_is_fetched(crawl):
     """The page has moved there."""
     known(p1="/a")
