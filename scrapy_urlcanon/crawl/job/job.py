@@ -346,7 +346,7 @@ class JobRecovery:
         logger.warning(
             "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
             {
-                "what": "job in JOBDIR was killed"
+                "what": "job in JOBDIR was killed, or could not store all of its queue"
                 if self._last_run.was_killed
                 else "queue of the job in JOBDIR is made anew",
                 "done": replay.done,

@@ -31,6 +31,7 @@ class JobQueue:
         self._file = directory / QUEUE
         self._unwritten = unwritten
         self._is_whole = True
+        self._scheduler: Any = None
         self._before = self._written()
 
     def is_damaged(self) -> bool:
@@ -50,6 +51,7 @@ class JobQueue:
 
     def guard(self, scheduler: Any) -> None:
         """Have *scheduler* keep in memory what it cannot store: it would lose it."""
+        self._scheduler = scheduler
         enqueue = scheduler.enqueue_request
 
         def enqueue_request(request: Request) -> bool:
@@ -69,7 +71,11 @@ class JobQueue:
             scheduler.enqueue_request = enqueue_request
 
     def is_stored(self) -> bool:
-        """Tell whether Scrapy has stored all of it: a full disk may have kept it from that."""
+        """Tell whether Scrapy has stored all of it.
+
+        A full disk may have kept it from that. And what its queue on the disk does not take, such
+        as a request with a lambda for a callback, it has in memory until the crawl ends.
+        """
         try:
             json.loads(self._file.read_text(encoding="utf-8"))
             is_stored = self._written() != self._before
@@ -78,7 +84,14 @@ class JobQueue:
         if not is_stored:
             error = OSError("Scrapy has not stored its queue")
             self._unwritten.note(self._file, error, _MADE_ANEW)
-        return is_stored and self._is_whole
+        in_memory = len(getattr(self._scheduler, "mqs", ()))
+        if in_memory:
+            logger.warning(
+                "%d requests wait that Scrapy cannot store. The next run makes the queue anew from "
+                "the journal.",
+                in_memory,
+            )
+        return is_stored and self._is_whole and not in_memory
 
     def _written(self) -> tuple[int, int] | None:
         """Return what tells one writing of the file from another."""
