@@ -49,9 +49,13 @@ _TEXT = """
 # element that it stands in, which browsers show (HTML Standard, section 4.12.3, "shadowrootmode").
 _SHOWN_INSIDE = """
 <xsl:template match="svg"{mode} priority="1">
-<xsl:apply-templates select="descendant::text"{mode}/>
+<xsl:apply-templates mode="{drawn}"/>
 </xsl:template>
-<xsl:template match="svg//text|template[@shadowrootmode]"{mode} priority="1">
+<xsl:template match="text()" mode="{drawn}"/>
+<xsl:template match="text" mode="{drawn}">
+<xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
+</xsl:template>
+<xsl:template match="template[@shadowrootmode]"{mode} priority="1">
 <xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 """
@@ -205,9 +209,11 @@ def _templates(kind: Literal["html", "xml"]) -> str:
     if kind == "xml":
         return _TEXT.format(unseen=unseen, blocks="*", mode="")
     blocks = "|".join(_BLOCKS)
-    modes = ("", ' mode="fields"')
+    # Of each the one in which a drawing is gone through once, however its texts are nested.
+    modes = {"": "drawn", ' mode="fields"': "drawn-fields"}
     texts = (
-        f"{_TEXT}{_SHOWN_INSIDE}".format(unseen=unseen, blocks=blocks, mode=mode) for mode in modes
+        f"{_TEXT}{_SHOWN_INSIDE}".format(unseen=unseen, blocks=blocks, mode=mode, drawn=drawn)
+        for mode, drawn in modes.items()
     )
     not_written_in = " ".join(("", *_NOT_WRITTEN_IN, ""))
     fields = _FIELDS.format(

@@ -134,6 +134,12 @@ def test_document_of_any_depth_is_read():
     assert text_of(tree).replace("\n", "") == "a" + "b" * 5000 + "c" * 5000
 
 
+@pytest.mark.parametrize("unit", ["<text>", "<svg><text>", "<form method=post><svg><text>"])
+def test_texts_of_a_drawing_are_read_once(unit):
+    """However they are nested: else a small page would have a text without end."""
+    assert text_of(parse(f"<svg>{unit * 12}one")).split() == ["one"]
+
+
 def test_time_of_the_visit_is_no_content():
     """A page that shows the time has the same lines at any time, in any time zone."""
     visits = [
