@@ -5,8 +5,12 @@ from random import Random
 import pytest
 from declaring_shop import BOILERPLATE, ON, ORDERED
 from loopback import page
+from scrapy import Request
+from scrapy.http import HtmlResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE
+
+from scrapy_urlcanon.crawl.declared import link_labels
 
 STYLES = {
     "the title": ("{0}", "{0}"),
@@ -95,6 +99,28 @@ async def test_page_that_no_link_calls_anything_is_fetched(crawl):
     on = await crawl(shop, ON)
     assert f"{SITE}/p/40" in {item["url"] for item in on.items}
     assert saved(on) > 0.6 * _PAGES
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        # Nothing ends a link but the end of the page.
+        "<div><a href='/p/{}'>one <b>two</b> ",
+        "<a href='/p#{}'><img></a>",
+    ],
+)
+def test_what_links_are_called_is_read_once(link, monkeypatch):
+    """However many there are to one page, and whatever stands behind one that does not end."""
+    read = []
+    monkeypatch.setattr(link_labels, "_folded", lambda text: read.append(text) or text.strip())
+    body = "".join(map(link.format, range(200)))
+    response = HtmlResponse(SITE, body=body.encode(), encoding="utf-8")
+    labels = link_labels.LinkLabels(1_000)
+    for number in range(200):
+        address = link.format(number).split("'")[1]
+        labels.note(Request(SITE + address), b"page", response)
+    assert len(read) <= 2 * 200
+    assert len("".join(read)) < len(body)
 
 
 def saved(result):

@@ -62,7 +62,8 @@ class LinkLabels:
 
     def note(self, request: Request, page: bytes, response: Response) -> None:
         """Note what *response* calls *page*, which it links with the URL of *request*."""
-        links = self._links_of(response).get(request.url.partition("#")[0], ())
+        # Once for all that differ in their fragments: they are read each time.
+        links = self._links_of(response).pop(request.url.partition("#")[0], ())
         # Of several the last one that is called anything.
         label = next(filter(None, map(_label, reversed(links))), "")
         known = self._labels.get(page) or ()
@@ -132,8 +133,10 @@ def _links_by_url(response: Response) -> dict[str, list[etree._Element]]:
 
 
 def _label(link: etree._Element) -> str:
-    # Most links hold but text, and to walk through them takes several times as long.
-    text = "".join(link.itertext()) if len(link) else link.text
+    # Most links hold but text, and to walk through them takes several times as long. A link holds
+    # no other one, but where its end is missing, and then all that stands behind it.
+    is_open = len(link) > 0 and next(link.iterdescendants("a"), None) is not None
+    text = "" if is_open else "".join(link.itertext()) if len(link) else link.text
     return _folded(text or "") or _folded(link.get("title") or "")
 
 
