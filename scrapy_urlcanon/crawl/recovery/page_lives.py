@@ -10,13 +10,14 @@ Rules
    and did not raise: not when it was downloaded, and not when another callback had it. Each pair of
    page and callback has a state.
 2. The duplicate filter *recorded* one request for the page, and drops all others. Until that one is
-   on its way nothing is known of the page, and what is dropped waits for it.
-3. A variant that is dropped is not given up while its callback has not had the page. It waits for
-   what is on its way or at work, and takes its place when that ends and brought nothing.
-4. What redirects to a page shares its fate: it is had when that is, and missed when that is.
-5. That one URL of a page redirects to another page, or answers with an error or a redirect that the
-   spider handles, does not say that all do. Until a second one of them did, or brought the page, a
-   variant that is dropped is fetched.
+   on its way nothing is known of the page, and dropped variants wait for it.
+3. A dropped variant is kept while its callback has not had the page. It waits while a request is on
+   its way, or a callback at work. If that ends without the page, the variant is fetched.
+4. A page whose request redirects to another page shares the fate of that: it is had when the other
+   is had, and missed when the other is missed.
+5. One URL of a page may redirect to another page, or answer with an error or a redirect that the
+   spider handles. That does not say that all its URLs do. So the next dropped variant is fetched,
+   until a second URL has done the same, or one has brought the page.
 
 States and events
 =================
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _RECORDED = 1
-"""Of each page a number: this bit for whether the recorded request is or was on its way, and two
-more for the state of each callback."""
+"""What is known of a page is one number: this bit for whether the recorded request is or was on its
+way, and two bits for the state of each callback."""
 
 
 class PageLives(Generic[R]):
@@ -88,16 +89,16 @@ class PageLives(Generic[R]):
         parts: Callable[[R], Iterable[object]] = lambda request: (request,),
     ) -> None:
         self._fetch = fetch
-        # Most pages have one callback, so that their numbers are those that Python keeps anyway.
+        # With one callback, as usual, the numbers are so small that Python has each only once.
         self._known: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
         self._places: dict[Hashable, int] = {}
         self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
         self._checked: set[tuple[bytes, Hashable]] = set()
         self._given: set[tuple[bytes, Hashable]] = set()
-        # Those that asked for other steps, and are at work still: they may raise once these came.
+        # By page and callback: the second steps that a callback asked for while it is at work.
         self._asking: dict[tuple[bytes, Hashable], SecondSteps] = {}
         self.sends = 0
-        """How many requests were on their way so far: what tells the earlier from the later."""
+        """How many requests were sent so far: each has its number, the later the higher."""
         self._waiting = WaitingPages[R](max_waiting, max_bytes, parts)
 
     def state(self, page: bytes, callback: Hashable) -> State:
@@ -114,9 +115,9 @@ class PageLives(Generic[R]):
         return not CONTENT.isdisjoint(self._states(page))
 
     def is_missed(self, page: bytes) -> bool:
-        """Tell whether all that was sent for *page* ended, and brought nothing to anybody.
+        """Tell whether all requests for *page* ended, and none brought content to any callback.
 
-        Not while the request is to come that the duplicate filter recorded.
+        False as long as the request that the duplicate filter recorded was not sent.
         """
         is_to_come = page in self._on_their_way or not self._is_recorded(page)
         return not is_to_come and set(self._states(page)) == {State.MISSED}
@@ -124,7 +125,7 @@ class PageLives(Generic[R]):
     def awaits(self, page: bytes, callback: Hashable) -> bool:
         """Tell whether a request of *callback* for *page* is on its way, or waits to be sent.
 
-        Where that was dropped for the request of another callback it is sent after that one.
+        It waits to be sent if it was dropped for the request of another callback.
         """
         state, waiting = self.state(page, callback), self._waiting.get(page)
         is_next = state is State.UNKNOWN and waiting is not None and callback in waiting.variants
@@ -132,7 +133,7 @@ class PageLives(Generic[R]):
 
     @property
     def callbacks(self) -> tuple[Hashable, ...]:
-        """Those of which a state is known."""
+        """All callbacks that have asked for any page."""
         return tuple(self._places)
 
     @property
@@ -142,7 +143,7 @@ class PageLives(Generic[R]):
 
     @property
     def given_up(self) -> int:
-        """How many variants wait no more, for lack of room."""
+        """How many variants were forgotten while they waited, for lack of room."""
         return self._waiting.given_up
 
     def sent(self, page: bytes, callback: Hashable, *, is_recorded: bool = True) -> None:
@@ -158,25 +159,25 @@ class PageLives(Generic[R]):
     def got(self, page: bytes, callback: Hashable) -> bool:
         """Note that *callback* gets content of *page*; tell whether it is for the first time.
 
-        What waits for the page goes on to wait until it is :meth:`confirmed` that it did not raise.
+        Variants go on waiting until it is :meth:`confirmed` that the callback did not raise.
         """
         is_new = self.state(page, callback) not in GOT
         self._move(page, callback, Event.GOT)
         return is_new
 
     def led(self, page: bytes, callback: Hashable) -> bool:
-        """Note that a request for *page* led to another one, of which *callback* gets content.
+        """Note that a request for *page* led to another page, which *callback* gets in its place.
 
-        Return whether it has not had the page itself.
+        :return: whether it has not got *page* itself.
         """
         is_new = self.state(page, callback) not in GOT
         self._move(page, callback, Event.LED)
         return is_new
 
     def rename(self, page: bytes, new: bytes) -> None:
-        """Let *page* be known as *new*, with what is on its way for it and what waits.
+        """Know *page* by its new fingerprint, with all that is on its way and waits for it.
 
-        Where *new* is known already the two are one from now on.
+        If *new* is known already, the two are one page from now on.
         """
         known, of_new = self._known.pop(page), self._known.get(new)
         if known:
@@ -198,7 +199,7 @@ class PageLives(Generic[R]):
                     self.confirmed(new, callback)
 
     def split(self, page: bytes, callback: Hashable, new: bytes) -> None:
-        """Let what *callback* has had of *page* be *new*: they are two from now on."""
+        """Note that *callback* has had *new*, not *page*: they are two pages from now on."""
         if self.state(page, callback) is State.HAD:
             self._know(page, callback, State.UNKNOWN)
             self._know(new, callback, State.HAD, _RECORDED)
@@ -208,7 +209,7 @@ class PageLives(Generic[R]):
         return State.HAD in self._states(page)
 
     def _united(self, known: int, other: int) -> int:
-        """Return what is known of a page that was known as two: of the first, where it is."""
+        """Return what is known of a page that was two: where they disagree, the first counts."""
         known |= other & _RECORDED
         for place in self._places.values():
             if not known >> place & 3:
@@ -216,9 +217,9 @@ class PageLives(Generic[R]):
         return known
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
-        """Settle what waits for *page*, whose content *callback* got, and did not raise.
+        """Note that *callback* is done with what it got for *page*, and did not raise.
 
-        It is forgotten; where another page was got one of it is fetched.
+        Variants that wait are forgotten if it got the page itself. Else one of them is fetched.
         """
         self._asking.pop((page, callback), None)
         self._move(page, callback, Event.CONFIRMED)
@@ -226,7 +227,7 @@ class PageLives(Generic[R]):
             self._waiting.withdraw_all(page, callback)
 
     def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
-        """Have no request for *url* wait for *page*: such a one has ended."""
+        """Have no request for *url* wait for *page*: one for it has ended."""
         self._waiting.withdraw(page, callback, url)
 
     def raised(self, page: bytes, callback: Hashable) -> None:
@@ -235,17 +236,18 @@ class PageLives(Generic[R]):
         self._move(page, callback, Event.RAISED)
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
-        """Note that a limit cut off what *callback* found in *page*: it is to get it again."""
+        """Note that the depth limit cut off links of *page*, so that *callback* needs it again."""
         self._move(page, callback, Event.CUT_OFF)
 
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
-        """Note that *callback* asks for *page* again; tell whether it has not had it by that.
+        """Note that *callback*, at work on *page*, asks for it by a second step.
 
-        So it is if it is at work on its content: what it makes of it comes with that request, which
-        may fail, and with all that it asks for after that.
+        The callback has not had the page until all its second steps have come, since its items may
+        come of these, and they may fail.
 
-        :param step: the page and the callback of that request, which may be others: it may send a
+        :param step: the page and the callback of that request. Both may be others: it may send a
             form, or have another callback take what a browser makes of the page.
+        :return: whether the page counts as not had for now.
         """
         is_other = step != (page, callback)
         is_had = is_other and self.state(*step) in {State.HAD, State.ELSEWHERE}
@@ -263,7 +265,7 @@ class PageLives(Generic[R]):
         return is_first
 
     def is_asking(self, page: bytes, callback: Hashable) -> bool:
-        """Tell whether *callback* asked for *page* by other steps, and may be at work still."""
+        """Tell whether *callback* has second steps for *page*, and may still be at work."""
         return (page, callback) in self._asking
 
     def ended(self, page: bytes, callback: Hashable) -> None:
@@ -271,10 +273,10 @@ class PageLives(Generic[R]):
         self._move(page, callback, Event.ENDED)
 
     def dropped(self, page: bytes, callback: Hashable, url: str, request: R) -> Fate:
-        """Take *request* for *url*, dropped as a duplicate of *page*; tell what becomes of it."""
+        """Take *request* for *url*, dropped as a duplicate of *page*; return what becomes of it."""
         known = self._known.get(page)
         if known is not None:
-            # What is linked again is the last to be forgotten.
+            # Set anew, so that pages that are linked again are forgotten last.
             self._known[page] = known
         fate = DROPPED[self.state(page, callback)]
         if fate is Fate.FETCHED and not self._is_recorded(page):
@@ -287,12 +289,12 @@ class PageLives(Generic[R]):
         return fate
 
     def redirected(self, page: bytes, callback: Hashable, sources: Mapping[bytes, bool]) -> None:
-        """Note that requests for *sources* led to *page*, where the duplicate filter dropped them.
+        """Note that requests for *sources* were redirected to *page*, and dropped there.
 
-        They share its fate. One that led back to where it came from brings nothing.
+        These pages share the fate of *page*. One that was redirected to itself brings nothing.
 
-        :param sources: and whether that alone says that they do: another URL of *page* than the one
-            that was seen before may not have led there.
+        :param sources: each with whether it counts as had when *page* is. If not, it counts as one
+            URL that led elsewhere: another URL of that page may not be redirected.
         """
         state = self.state(page, callback)
         for source, is_same in sources.items():
@@ -304,11 +306,11 @@ class PageLives(Generic[R]):
                 self.confirmed(source, callback)
 
     def end_all(self, sends: int) -> None:
-        """End what is on its way and will not come: nothing is downloaded or scraped any more.
+        """End the requests that are on their way and will not come, since the crawl is idle.
 
-        A request ends without a word where a middleware lets it vanish.
+        A middleware may let a request vanish, so that no signal says that it has ended.
 
-        :param sends: the value of :attr:`sends` when that was so; what was sent since is coming.
+        :param sends: the value of :attr:`sends` when the crawl was idle: later ones may yet come.
         """
         for page, callbacks in tuple(self._on_their_way.items()):
             for callback, number in tuple(callbacks.items()):
@@ -316,7 +318,7 @@ class PageLives(Generic[R]):
                     self.ended(page, callback)
 
     def release(self) -> None:
-        """Send what waits for a recorded request that was never on its way, and never will be."""
+        """Send variants that wait for a recorded request which was not sent, and never will be."""
         for page in tuple(self._waiting):
             if page in self._waiting and not self._is_recorded(page):
                 self._known[page] = (self._known.get(page) or 0) | _RECORDED
@@ -324,7 +326,7 @@ class PageLives(Generic[R]):
                     self._move(page, callback, Event.ENDED)
 
     def _move(self, page: bytes, callback: Hashable, event: Event) -> None:
-        """Move the state of a page for a callback, and then those of what redirects there."""
+        """Move the state of a page for a callback, then those of the pages that share its fate."""
         moves = deque([(page, callback, event)])
         first = page, callback
         while moves:
@@ -335,18 +337,18 @@ class PageLives(Generic[R]):
             if page in self._waiting:
                 moves += self._settle(page, callback, event)
             if (page, callback) != first and event in {Event.GOT, Event.LED} and not is_at_work:
-                # It was had through another page: nothing can be taken back of it.
+                # It came by way of another page: no callback is at work on it that might raise.
                 self.confirmed(page, callback)
 
     def _settle(
         self, page: bytes, callback: Hashable, event: Event
     ) -> Iterator[tuple[bytes, Hashable, Event]]:
-        """Send what waits and has nothing to wait for; yield the moves that follow."""
+        """Send the variants that need not wait any longer; yield the moves that follow."""
         state = self.state(page, callback)
-        # One for each callback: this one, where its request ended, and others, where it is now
-        # known that they were dropped for a request which is not theirs.
+        # One for each callback: for this one if its request has ended, and for others now that it
+        # is known that theirs were dropped for the request of this one.
         for other in tuple(self._waiting.of(page).variants) if self._is_recorded(page) else ():
-            # That one which led elsewhere did not raise is confirmed later.
+            # After LED this callback is at work: its next variant is sent when it is confirmed.
             is_settled = event is not Event.LED or other != callback
             if is_settled and DROPPED[self.state(page, other)] is Fate.FETCHED:
                 self._send_next(page, other)
@@ -369,14 +371,14 @@ class PageLives(Generic[R]):
                 break
 
     def _send(self, page: bytes, callback: Hashable, request: R) -> bool:
-        """Have *request* fetched; return False where the scheduler had this very URL before."""
+        """Have *request* fetched; return False if the scheduler had this very URL before."""
         if not self._fetch(page, request):
             return False
         self._set(page, callback, Event.ASKED)
         return True
 
     def _states(self, page: bytes) -> Iterator[State]:
-        """Yield the states of *page*, those that are known, for whatever callback."""
+        """Yield the states of *page* that are known, of any callback."""
         known = (self._known.get(page) or 0) >> 1
         while known:
             if known & 3:
@@ -393,7 +395,7 @@ class PageLives(Generic[R]):
         return place
 
     def _know(self, page: bytes, callback: Hashable, state: State, more: int = 0) -> None:
-        """Know *page* to be in *state* for *callback*, and *more* of it."""
+        """Set the state of *page* for *callback*, and the bits of *more*."""
         place = self._place(callback)
         known = (self._known.get(page) or 0) & ~(3 << place)
         self._known[page] = known | state.value << place | more
@@ -408,7 +410,7 @@ class PageLives(Generic[R]):
         if event is Event.CONFIRMED or is_kept:
             return
         if event is Event.AGAIN:
-            # What it has of it is not all.
+            # It does not have all of the page.
             self._know(page, callback, State.UNKNOWN)
         if event in {Event.SENT, Event.ASKED, Event.AGAIN}:
             self.sends += 1

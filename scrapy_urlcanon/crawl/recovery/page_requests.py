@@ -1,4 +1,4 @@
-"""Tells the lives of the pages what becomes of requests, and has fetched what takes their place."""
+"""Moves the states of pages by what becomes of their requests, and fetches other URLs of them."""
 
 from __future__ import annotations
 
@@ -50,21 +50,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _LOOKED_AT: Final = 100
-"""Responses that the spider may be done with, each time that something is sent or dropped: where
-pipelines take long it is at work on thousands."""
+"""How many responses are looked at, whether the spider is done with them, when a request is sent or
+dropped. Where pipelines take long there are thousands."""
 
 
 class PageRequests:
-    """Knows the page of each request, and moves the lives of the pages.
+    """Hears what becomes of each request, and moves the state of its page (:class:`.PageLives`).
 
-    A page is known by the fingerprint that the requests for it share; retries of a request, and
-    what it is redirected to, are about its page too. Where a request brings its callback nothing,
-    one dropped variant after another takes its place, with its own callback, meta and priority,
-    until one brings the page or none is left.
+    A page is known by the fingerprint that its requests share; retries and redirects of a request
+    are about its page too. If a request brings its callback nothing, one dropped variant after
+    another takes its place, with its own callback and meta, until one brings the page.
 
-    :param is_whole: whether it is known here what became of all requests that the duplicate filter
-        recorded, and not in another run or process.
-    :param make_lives: makes what keeps the lives of the pages.
+    :param is_whole: whether all requests that the duplicate filter recorded are of this run and
+        process, so that it is known here what became of each.
+    :param make_lives: makes the :class:`.PageLives`.
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class PageRequests:
         self.pages = PagesAskedFor(fingerprints, crawler.settings)
         """Which pages each request is about."""
         # The requests whose responses the spider is at work on, each with the pages that its
-        # callback got; None where it got nothing. First what was looked at the longest time ago.
+        # callback got; None if it got none. The first one was looked at the longest time ago.
         self._scraped: OrderedDict[Request, tuple[bytes, ...] | None] = OrderedDict()
         self._no_successes: WeakSet[Request] = WeakSet()
         self.passed_on = PassedOn(
@@ -111,9 +110,9 @@ class PageRequests:
         self.on_raised: list[Callable[[Response], None]] = []
         """Are called with each response whose callback raised, or asks for its page again."""
         self.on_asked: list[Callable[[bytes, str, tuple[bytes, str]], object]] = []
-        """Are called with each page and callback that ask for it by a second step, and that."""
+        """Are called with a page, the callback that asks for it by a second step, and that step."""
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
-        """Are called with the names that pages had, each with its new one."""
+        """Are called with the old fingerprints of pages, each with the new one."""
         crawler.signals.connect(self.raised, signals.spider_error)
         on_idle(crawler, self.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -121,22 +120,22 @@ class PageRequests:
     # What is known of a page.
 
     def is_deeper(self, page: bytes, request: Request) -> bool:
-        """Tell whether what *page* links is cut off sooner than what *request* may bring."""
+        """Tell whether the depth limit may cut off links of *page*, but not those of *request*."""
         depth = self._depths.of(page)
         return depth is not None and request.meta.get("depth", 0) < depth
 
     def is_had(self, page: bytes) -> bool:
-        """Tell whether any callback has had *page*."""
+        """Tell whether any callback has had *page*, or what it led to."""
         return self._lives.is_had(page)
 
     def is_had_for(self, request: Request, page: bytes) -> bool:
-        """Tell whether *page* is had, and not on its way to the callback of *request* yet."""
+        """Tell whether *page* is had, and is not to come to the callback of *request* as well."""
         return self._lives.is_had(page) and not self._lives.awaits(page, self._callback(request))
 
     def as_asked_for(self, request: Request, response: Response) -> Request:
-        """Return *request* as it was before a middleware had another server asked for its page.
+        """Return *request* as it was before a middleware sent it to a service that fetches pages.
 
-        As those do that sell pages; the middleware gave *response* the URL of the page.
+        Such a middleware gives *response* the URL of the page.
         """
         url = response.url
         if url == request.url or domain_of(url) == domain_of(request.url):
@@ -149,7 +148,7 @@ class PageRequests:
         return self._lives.is_got(page)
 
     def takes_its_place(self, request: Request, page: bytes) -> bool:
-        """Tell whether *request*, a rescue, brings *page* where what stood for it does not."""
+        """Tell whether *request*, a rescue, stands for *page* now: the URL before it has failed."""
 
         def is_stood_for(callback: Hashable) -> bool:
             state = self._lives.state(page, callback)
@@ -160,7 +159,7 @@ class PageRequests:
         return not any(map(is_stood_for, self._lives.callbacks))
 
     def got_by(self, request: Request, page: bytes) -> str | None:
-        """Return by which URL the callback of *request* got *page*; None if by that of the page."""
+        """Return by which URL the callback of *request* got *page*; None if by the first one."""
         return self._urls.got_by(page, self._callback(request))
 
     def is_for_one_callback(self, request: Request, other: Request) -> bool:
@@ -172,8 +171,8 @@ class PageRequests:
         return self._lives.is_missed(page)
 
     def rename(self, names: Mapping[bytes, bytes], *, besides: Container[str] = ()) -> None:
-        """Let pages be known by new *names*; *besides* are URLs that are requested right after."""
-        # Before anything is fetched for what is now one page with another.
+        """Know pages by new fingerprints, *names*; *besides* are URLs that are requested next."""
+        # Before anything is fetched for two pages that are one from now on.
         for listener in self.on_renamed:
             listener(names)
         self.pages.rename(names)
@@ -207,20 +206,20 @@ class PageRequests:
         is_recorded = is_noted or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if is_rewritten and self._settings.rescue:
-            # Whatever becomes of the canonical URL, the one that the page linked is there.
+            # The URL that the page linked waits, in case the canonical URL brings nothing.
             original = original_of(request)
             self._lives.dropped(page, callback, as_sent(original.url), original)
 
     def failed(self, request: Request) -> None:
         """Note that *request* failed for good."""
         if request not in self.pages:
-            # Another middleware refused it before it came here.
+            # Another middleware refused it before it came to ours.
             self.sent(request)
         if is_for_the_spider(request):
             self._end(request)
 
     def scraped(self, response: Response) -> None:
-        """Note that the spider middlewares get *response*."""
+        """Note that *response* is passed to the spider middlewares."""
         request = response.request
         if request is None:
             return
@@ -229,7 +228,7 @@ class PageRequests:
         elif is_for_the_spider(request):
             self.passed_on.forget(request)
             if request not in self.pages:
-                # Another middleware answered it before it came here.
+                # Another middleware answered it before it came to ours.
                 self.sent(request)
             asked = self.as_asked_for(request, response)
             if asked is not request:
@@ -237,7 +236,7 @@ class PageRequests:
             self._scraped[request] = None
 
     def delivered(self, response: Response) -> None:
-        """Note that a callback gets *response*: it has had the pages of which that is content."""
+        """Note that a callback gets *response*, and with it the pages that it shows."""
         request = response.request
         if request is None or not is_for_the_spider(request):
             return
@@ -252,7 +251,7 @@ class PageRequests:
         if (page := self.pages.own(request)) and not pages[page]:
             self._no_successes.add(request)
         if not is_unrecorded(request):
-            # What was had counted so before: pages that link each other would never end.
+            # For pages that it lacked alone: the depth of two that link each other would not grow.
             lacking = [page for page in pages if self._lives.state(page, callback) not in CONTENT]
             self._depths.lower(request, lacking)
         urls = (request.url, *sources_of(request))
@@ -266,9 +265,9 @@ class PageRequests:
             self._stats.inc(Stat.RESCUED)
 
     def asked_again(self, request: Request, response: Response) -> None:
-        """Note that a callback which is at work on *response* asks for its page by *request* too.
+        """Note that the callback of *response* yields *request*, a second step to the same page.
 
-        It has the page once it is done with what that brings, or the callback of *request* is.
+        It may be a form. The callback has the page once this step has come too.
         """
         brought, to = response.request, self.pages.own(request)
         pages = brought and self._scraped.get(brought)
@@ -289,12 +288,12 @@ class PageRequests:
                 listener(response)
 
     def dropped(self, drop: Drop) -> None:
-        """Keep the dropped request, or have it fetched where its page is missed."""
+        """Have the dropped request wait for its page, or fetched if that is missed."""
         request = drop.request
         self._sweep()
         callback = self._callback(request)
         if drop.is_declared:
-            # What stands for it is another page, which the spider has.
+            # The page that declared it stands for it, and the spider has that.
             pages = self.pages.redirected_to(request)
             for source in self._bring(pages, callback):
                 if pages[source]:
@@ -307,8 +306,8 @@ class PageRequests:
         if page is None:
             return
         variant, fate = original_of(request), None
-        # What took the place of another URL would not make the very same one a duplicate, nor would
-        # what the rescue for another callback led to.
+        # A repeated request need not wait: it would bring what the first one brings. But if it was
+        # rewritten, or is what a rescue for another callback led to, it is no repetition.
         is_repeat = drop.asks_the_same and drop.is_asked and not self._settings.changes_urls
         if (
             variant is not request
@@ -318,7 +317,7 @@ class PageRequests:
             fate = self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         if variant is request and fate is Fate.FETCHED:
-            # It says itself what was redirected to it: once more would be another URL that led.
+            # What was redirected to it is noted when it is sent, and is not to count twice.
             return
         redirected = self.pages.redirected_to(request).items()
         sources = {source: is_same and drop.is_exact for source, is_same in redirected}
@@ -326,7 +325,7 @@ class PageRequests:
         self._lives.redirected(page, callback, sources)
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
-        """Have *variant* wait for its page, or fetched if that is missed."""
+        """Have *variant* wait for its *page*, or fetched if that is missed; return which."""
         mark = mark_of(variant, SKIPPED)
         page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
@@ -334,21 +333,20 @@ class PageRequests:
         callback, url = self._callback(variant), as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
         if is_less_deep and self._lives.is_had(page):
-            # The limit cut off what is within it from here: it was had in part, as where the
-            # callback raised.
+            # The limit cut off links that are within it from here: the page was had in part alone.
             self._lives.cut_off(page, callback)
         elif self._urls.has_led(page, callback, url):
-            # It would lead there again, and count as another URL of the page that does.
+            # This URL has led elsewhere before: it would be counted as a second one that did.
             return Fate.FORGOTTEN
         return self._lives.dropped(page, callback, url, variant)
 
     def offer_original(self, request: Request) -> None:
-        """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
+        """Have the URL that *request* was rewritten from wait for its page, as :meth:`sent` did."""
         if mark_of(request, REWRITTEN) and self._settings.rescue:
             self.offer(original_of(request), self._fingerprints.page(request))
 
     def got_before(self, request: Request) -> None:
-        """Note that an earlier run has got the page of *request*: so is what redirected to it."""
+        """Note that an earlier run has got the page of *request*, and so what redirected there."""
         callback, pages = self._callback(request), self.pages.redirected_to(request)
         own = self._fingerprints.page(request)
         if own:
@@ -361,7 +359,7 @@ class PageRequests:
         return self._scraped.get(request) is not None
 
     def got_no_success(self, request: Request) -> bool:
-        """Tell whether *request* brought an error, half, another page, or is to be made again."""
+        """Tell whether *request* did not bring its whole page, or a second step has to bring it."""
         return request in self._no_successes
 
     def restore(self, page: bytes, callback: str, event: Event, depth: int | None) -> None:
@@ -375,7 +373,7 @@ class PageRequests:
             self._depths.note(page, depth)
         lives.sent(page, callback)
         if lives.is_asking(page, callback):
-            # What its second steps came to says what it has got.
+            # Its second steps say whether it has the page.
             lives.confirmed(page, callback)
             return
         moves = {Event.GOT: lives.got, Event.LED: lives.led, Event.ENDED: lives.ended}
@@ -383,7 +381,7 @@ class PageRequests:
         lives.confirmed(page, callback)
 
     def restore_request(self, page: bytes, callback: str, request: Request) -> None:
-        """Note that *callback* got *page* by *request*, not what stood for it, in such a run."""
+        """Note that *callback* got *page* by *request*, not by its first URL, in such a run."""
         self._urls.know(page, callback, request)
 
     def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
@@ -398,7 +396,7 @@ class PageRequests:
         return self._lives.waiting
 
     def raised(self, response: object) -> None:
-        """Take back that the callback had a page: it raised, and may have had half of it."""
+        """Take back that the callback had its pages: it raised, perhaps halfway."""
         if not isinstance(response, Response):
             return
         request = response.request
@@ -409,11 +407,11 @@ class PageRequests:
                 listener(response)
 
     def spider_idle(self) -> None:
-        """End what ended without a word, so that what waits for it is fetched."""
+        """End requests that vanished without a signal, so that what waits for them is fetched."""
         sends = self._lives.sends
         self._sweep(len(self._scraped))
         self._lives.end_all(sends)
-        # What others scheduled because the spider is idle is on its way yet.
+        # Unless another receiver of this signal has scheduled something.
         if self._is_whole and not scheduler_of(self._crawler).has_pending_requests():
             self._lives.release()
 
@@ -423,11 +421,11 @@ class PageRequests:
             self._stats.set(Stat.RESCUE_GIVEN_UP, self._lives.given_up)
 
     def _sweep(self, count: int = _LOOKED_AT) -> None:
-        """End the requests whose response the spider is done with, and got nothing of.
+        """Confirm the pages of responses that the spider is done with; end those that brought none.
 
-        :param count: how many of all are looked at; what is due to the others is done later.
+        :param count: how many responses are looked at; the others are when this is called again.
         """
-        # What is fetched instead may be dropped, while a state is being moved.
+        # Not while a variant is being scheduled, which may be dropped, and so end up here.
         if not self._scraped or self._is_fetching:
             return
         active = at_work(self._crawler)
@@ -452,7 +450,7 @@ class PageRequests:
             self._lives.ended(page, callback)
 
     def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
-        """Have no other request for *urls*, those of *request*, wait: what came of it is known."""
+        """Have no request for *urls*, those of *request*, wait: its outcome is known."""
         for url in urls:
             page = self._fingerprints.page(request, url)
             if page:
@@ -461,12 +459,12 @@ class PageRequests:
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.
 
-        :param pages: and whether it is content of the page itself, as far as can be told.
+        :param pages: each with whether it is content of the page itself, as far as can be told.
         """
         lives = self._lives
         led = {page for page in pages if lives.state(page, callback) in LED}
         for other, its in self._scraped.items() if led else ():
-            # It is at work on what another request led to, and has not had the page by that.
+            # It may still be at work on what another request led to: that does not count now.
             if its and self._callback(other) == callback:
                 self._scraped[other] = tuple(page for page in its if page not in led)
         return [
@@ -485,7 +483,7 @@ class PageRequests:
         """Schedule *variant*, and tell whether the scheduler took it."""
         copy = rescue_of(variant, self._crawler.spider)
         if self._crawler.settings.getbool(DELTAFETCH):
-            # It stores what it got by the fingerprint, and a rescue has one of its own.
+            # It stores pages by the fingerprint of the request, and a rescue has one of its own.
             copy.meta.setdefault("deltafetch_key", page)
         self._is_fetching = True
         try:
@@ -493,7 +491,7 @@ class PageRequests:
         finally:
             self._is_fetching = False
         if self._refused is copy:
-            # It was sent before.
+            # The duplicate filter dropped it: it was sent before.
             self._refused = None
             return False
         return True

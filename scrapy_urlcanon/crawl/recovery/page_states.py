@@ -1,4 +1,4 @@
-"""What a callback may know of a page, and what moves that: the tables of the life of a page."""
+"""The life of a page for one callback: its states, the events that move it, and the tables."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
 
 
 class State(enum.Enum):
-    """What a callback knows of a page."""
+    """What a callback has got of a page."""
 
     UNKNOWN = 0
-    """Nothing was seen of it for this callback, or it is forgotten."""
+    """The callback has not asked for it, or that is forgotten."""
     HAD = 1
-    """The callback got its content, and did not raise an exception."""
+    """The callback got its content, is done, and did not raise an exception."""
     GIVEN = 6
-    """The callback is at work on its content, and may raise an exception yet."""
+    """The callback is at work on its content, and may yet raise an exception."""
     MISSED = 2
     """Every request for it that ended brought nothing."""
     EXPECTED = 4
     """A request for it is on its way."""
     ELSEWHERE = 3
-    """A request for it led to another page, an error or a redirect, which is what it got."""
+    """One URL of it led to another page, an error or a redirect, which the callback got instead."""
     CHECKED = 5
-    """The same, and a request for another of its URLs is on its way."""
+    """As ELSEWHERE, and a request for another URL of it is on its way."""
 
     # That of Enum is a function in Python, and each page looks some 30 times into the tables.
     __hash__ = object.__hash__
@@ -37,20 +37,19 @@ class Event(enum.Enum):
     SENT = "sent"
     """A request for it is on its way."""
     ASKED = "asked"
-    """A request for one of its variants is on its way, which waited or was dropped."""
+    """A request for a dropped variant of it is on its way."""
     GOT = "got"
     """The callback gets content of it."""
     LED = "led"
-    """A request for it led to another page, an error or a redirect, which is what it gets."""
+    """A request for it led to another page, an error or a redirect, which the callback gets."""
     RAISED = "raised"
     """The callback that got it raised an exception."""
     CUT_OFF = "cut off"
-    """It is asked for from less deep, and the limit cut off what the callback that got it found."""
+    """It is asked for at less depth, and the depth limit had cut off links that it has."""
     CONFIRMED = "confirmed"
     """The callback that got it is done, and did not raise."""
     AGAIN = "again"
-    """The callback that is at work on its content asks for it once more, by a request that is not
-    filtered."""
+    """The callback that is at work on its content asks for it by a second step, such as a form."""
     ENDED = "ended"
     """A request for it ended, and its callback got no content."""
 
@@ -95,7 +94,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.ASKED: State.HAD,
         Event.GOT: State.HAD,
         Event.LED: State.HAD,
-        # It was done with it on another occasion.
+        # It raised on another occasion than that on which it had the page.
         Event.RAISED: State.HAD,
         Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.HAD,
@@ -103,7 +102,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.AGAIN: State.HAD,
     },
     State.ELSEWHERE: {
-        # That may be the same URL again.
+        # It may be the same URL as before.
         Event.SENT: State.ELSEWHERE,
         Event.ASKED: State.CHECKED,
         Event.GOT: State.GIVEN,
@@ -138,13 +137,13 @@ DROPPED: Final[Mapping[State, Fate]] = {
     State.ELSEWHERE: Fate.FETCHED,
     State.CHECKED: Fate.WAITS,
 }
-"""What becomes of a variant that is dropped, once the recorded request is or was on its way."""
+"""What becomes of a dropped variant, once the recorded request is or was on its way."""
 
 BRINGS_NOTHING: Final = frozenset({State.UNKNOWN, State.MISSED})
-"""The states of a page that was asked for, in which nothing is on its way for the callback."""
+"""The states in which the callback has nothing of the page, and nothing is on its way for it."""
 
 CONTENT: Final = frozenset({State.GIVEN, State.HAD, State.ELSEWHERE, State.CHECKED})
-"""The states in which the callback got content for having asked for the page."""
+"""The states in which the callback got content of the page, or of what that led to."""
 
 ON_THEIR_WAY: Final = frozenset({State.EXPECTED, State.CHECKED})
 """The states in which a request of the callback for the page has not ended."""
@@ -153,4 +152,4 @@ GOT: Final = frozenset({State.GIVEN, State.HAD})
 """The states in which the callback got content of the page itself."""
 
 LED: Final = CONTENT - GOT
-"""The states in which it got but what a request for the page led to."""
+"""The states in which the callback got only what a request for the page led to."""

@@ -1,4 +1,4 @@
-"""By which URLs callbacks got their pages, and which URLs led them elsewhere."""
+"""By which URL each callback got a page, and which URL led it elsewhere."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _REMEMBERED: Final = 100_000
 """Some 300 bytes each, and what was sent."""
 
 _LONGEST: Final = 1_000
-"""Bytes that were sent, of which it is remembered by what a callback got a page."""
+"""The longest body, in bytes, of a request that is remembered."""
 
 
 class Sent(NamedTuple):
-    """That of a request which tells its page, and no more."""
+    """The parts of a request that its page depends on."""
 
     url: str
     method: str
@@ -40,17 +40,17 @@ class Sent(NamedTuple):
 
 
 class PageUrls:
-    """Remembers, by page and callback, the URLs that tell more of a page than its fingerprint."""
+    """Remembers, by page and callback, which URL brought the page or led elsewhere."""
 
     def __init__(self, fingerprints: PageFingerprints) -> None:
         self._fingerprints = fingerprints
-        # What led to another page, an error or a redirect.
+        # The URL that led to another page, an error or a redirect.
         self._led: _ByPage[str] = BoundedMapping(_REMEMBERED)
-        # By what the callback got the page, where another URL stands for that.
+        # The request that brought the page, if that was not for the URL that stands for it.
         self._got: _ByPage[Sent] = BoundedMapping(_REMEMBERED)
 
     def got_by(self, page: bytes, callback: Hashable) -> str | None:
-        """Return by which URL *callback* got *page*; None if by that which stands for it."""
+        """Return the URL by which *callback* got *page*; None if that is the first one."""
         got = self._got.get((page, callback))
         return got.url if got else None
 
@@ -59,10 +59,10 @@ class PageUrls:
         return self._led.get((page, callback)) == url
 
     def got(self, request: Request, url: str, page: bytes, callback: Hashable) -> None:
-        """Note that *request* brought *page*, as of *url*, unless that is what stands for it."""
+        """Note that *request* brought *page* by *url*, unless that URL stands for it."""
         self._got.pop((page, callback))
         is_other = mark_of(request, RESCUE) or is_unrecorded(request)
-        # What another callback got while this one was under way may stand for it by now.
+        # Another URL, which another callback got meanwhile, may stand for it by now.
         first = self._fingerprints.first_url(page)
         if is_other or first not in {None, url, *sources_of(request)}:
             self.know(page, callback, request, url)
@@ -72,7 +72,7 @@ class PageUrls:
     ) -> None:
         """Note which of *urls*, those of *request*, led to something else than their pages.
 
-        :param pages: what it brought, and whether that is content of the page itself.
+        :param pages: the pages of *request*, each with whether it brought content of the page.
         """
         if all(pages.values()):
             return
@@ -84,27 +84,26 @@ class PageUrls:
     def know(
         self, page: bytes, callback: Hashable, request: Request, url: str | None = None
     ) -> None:
-        """Note that *callback* got *page* by *request*, be it in an earlier run of the job.
+        """Note that *callback* got *page* by *request*, now or in an earlier run of the job.
 
-        :param url: of which URL of the page that was answered, if not of its own.
+        :param url: the URL that was answered, if it is not that of *request*.
         """
         if len(request.body) > _LONGEST:
             return
         got = Sent(url or request.url, request.method, request.body, is_unrecorded(request))
-        # Nothing of this tells the page of what has a name for it.
+        # Not for a page that depends on more than this, such as one with `urlcanon_key`.
         if self._fingerprints.page(got.request) == page:
             self._got[page, callback] = got
 
     def rename(self, page: bytes, new: bytes, callback: Hashable) -> None:
-        """Let *page* be known as *new*."""
+        """Know *page* by its new fingerprint."""
         _move(self._led, (page, callback), (new, callback))
         _move(self._got, (page, callback), (new, callback))
 
     def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, Request]]:
-        """Yield what callbacks got of a page by what is now for another one.
+        """Yield what callbacks got of a page by a URL that is of another page under the new rules.
 
-        What the rule merged that was changed may be one of these, and not what stands for the page.
-        Each is the page, the callback, the other page and a request for that.
+        :return: for each the page, the callback, the other page and a request for that.
         """
         for page, callback in tuple(self._got):
             got = self._got.get((page, callback))

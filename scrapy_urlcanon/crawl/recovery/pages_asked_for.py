@@ -1,4 +1,4 @@
-"""Which pages a request is about, and of which of these a response is content."""
+"""Which pages a request is for, and which of these its response shows."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class PagesAskedFor:
         self._fingerprints = fingerprints
         self._settings = settings
         self._outages = frozenset(map(int, settings.getlist("RETRY_HTTP_CODES")))
-        # Of requests on their way: the rules may change before they come back.
+        # The pages of requests that were sent: the rules may change before the responses come.
         self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # Of those that a middleware made of a request for the page, to another server.
+        # By request to a service that fetches pages: the page that it is to fetch.
         self._elsewhere: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
 
     def __contains__(self, request: Request) -> bool:
@@ -56,19 +56,19 @@ class PagesAskedFor:
         self._pages[request] = page
 
     def as_sent_to(self, url: str, request: Request, state: Callable[[bytes], State]) -> Request:
-        """Return *request*, or a GET in its place if nobody sent to *url* what it sends.
+        """Return *request*, or a plain GET if its body was not sent to *url* by anybody.
 
-        That is meant for the server alone which was asked for the page.
+        A middleware may send a form to a service that fetches pages: the form is not for the page.
 
-        :param state: returns what the callback of *request* knows of a page.
+        :param state: returns the state of a page for the callback of *request*.
         """
         page = self._fingerprints.page(request, url)
         return request if page and state(page) is not State.UNKNOWN else by_get(request)
 
     def is_of_rescue(self, request: Request, state: Callable[[bytes], State]) -> bool:
-        """Tell whether a rescue that is on its way led to *request*: a redirect, or a middleware.
+        """Tell whether *request* was made of a rescue that is on its way, as by a redirect.
 
-        :param state: returns what the callback of *request* knows of a page.
+        :param state: returns the state of a page for the callback of *request*.
         """
         mark = inherited_mark_of(request, RESCUE)
         if not mark:
@@ -78,18 +78,18 @@ class PagesAskedFor:
         return page is not None and state(page) in ON_THEIR_WAY
 
     def note_elsewhere(self, request: Request, asked: Request) -> None:
-        """Note that a middleware made *request* of *asked*, to another server."""
+        """Note that a middleware made *request*, to another server, of *asked*."""
         page = self._fingerprints.page(asked, asked.url)
         if page:
             self._elsewhere[request] = page
 
     def asked_elsewhere(self, request: Request) -> Iterable[bytes]:
-        """Return the page for which *request* asked another server, if it did."""
+        """Return the page that *request* asked another server for, if it did."""
         page = self._elsewhere.get(request)
         return (page,) if page else ()
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Let pages be known by new *names*."""
+        """Know pages by their new fingerprints, *names*."""
         for pages in (self._pages, self._elsewhere):
             for request, page in tuple(pages.items()):
                 if page in names:
@@ -102,12 +102,13 @@ class PagesAskedFor:
     def redirected_to(self, request: Request) -> dict[bytes, bool]:
         """Return the pages whose requests were redirected to *request*.
 
-        Each with whether from the same address, under another scheme or ``www``, or from the place
-        of the URL itself. With its method: what it was before a redirect changed it is not known.
+        Each with whether that was from the same address, but for scheme, ``www`` or a slash at the
+        end, or from the canonical URL that took the place of this one. A page is that of a request
+        with the present method, since it is not known whether a redirect has changed that.
         """
         sources = sources_of(request)
         if not sources:
-            # As nearly always, and each page is asked about four times.
+            # Nearly always, and this is called four times for each page.
             return {}
         mark = mark_of(request, REWRITTEN)
         own = {address_of(request.url)}
@@ -120,20 +121,21 @@ class PagesAskedFor:
         }
 
     def of(self, request: Request) -> dict[bytes, bool]:
-        """Return the page of *request* and those that were redirected to it, as of the latter."""
+        """Return the page of *request*, and the pages of :meth:`redirected_to`."""
         page, sources = self.own(request), self.redirected_to(request)
         return {**sources, page: True} if page else sources
 
     def shown_by(
         self, response: Response, request: Request, state: Callable[[bytes], State]
     ) -> dict[bytes, bool] | None:
-        """Return the pages of *request*, and whether *response* is content of each itself.
+        """Return the pages of *request*, each with whether *response* is content of it itself.
 
-        What is no success, and the spider says that it handles, or was cut short, or sends browsers
-        on, another URL of the page may not have. An outage, or a redirect to no other page, which
-        the spider may follow itself, is nothing of it yet, and so is what nobody downloaded: None.
+        It is not, so that another URL of the page may bring more, if it is an error that the spider
+        handles, was cut short, or sends browsers on by a refresh. None, as if nothing had come, if
+        it is an outage, a redirect that leads to no other page and that the spider may follow
+        itself, or nothing that was downloaded.
 
-        :param state: returns what the callback of *request* knows of a page.
+        :param state: returns the state of a page for the callback of *request*.
         """
         if response.status in self._outages or brings_nothing(request, response):
             return None
@@ -145,7 +147,6 @@ class PagesAskedFor:
                 return None
         is_whole = is_page and not is_cut_short(response)
         if not is_whole or refreshes_elsewhere(response, self._settings):
-            # Of what was cut short another URL may bring all.
             return dict.fromkeys(pages, False)
         return pages
 

@@ -1,4 +1,4 @@
-"""What audits passed on to the spider, and by which callbacks it was had."""
+"""The pages that audits passed on to the spider, and the callbacks that had them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _REMEMBERED: Final = 100_000
 
 
 class PassedOn:
-    """Remembers what audits passed on: no request of the spider brought it.
+    """Remembers the pages that audits passed on, which no request of the spider brought.
 
-    While its entry is in force, what the audited URL shows is of the page that the entry makes it.
-    Once that is off it is a page of its own, and had.
+    As long as the entry that merged it is in force, the audited URL has the fingerprint of its kept
+    page. Once the entry is suspended it has one of its own, and that page was had already.
 
-    :param on_had: is called with such a page, the callback that had it, and its depth.
+    :param on_had: is called then, with the page, the callback that had it, and its depth.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class PassedOn:
     ) -> None:
         self._fingerprints = fingerprints
         self._on_had = on_had
-        # The requests, each with its fingerprint as that of an audit.
+        # By request: the fingerprint that it had as the fetch of an audit.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # The last ones of each audit, with the URL that is audited.
+        # By request: the audited URL.
         self._urls: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
-        # Of these URLs: which callback had them, and how deep; and which have pages of their own.
+        # By audited URL: the callback that had it with its depth, and whether its entry is off.
         self._had: BoundedMapping[str, tuple[str, int]] = BoundedMapping(_REMEMBERED)
         self._split_off: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED)
 
@@ -51,11 +51,11 @@ class PassedOn:
         if mark:
             self._audits[request] = self._fingerprints.fingerprint(request)
             self._urls[request] = mark["case"]
-            # What the spider makes of its meta, in an errback too, is no audit.
+            # Requests to which the spider copies this meta are no audits.
             del request.meta[MARK_KEY]
 
     def forget(self, request: Request) -> None:
-        """Note that the spider made *request* again."""
+        """Note that the spider sent *request* itself, so that it is no longer one of an audit."""
         self._urls.pop(request, None)
 
     def fingerprint_of(self, request: Request) -> bytes | None:
@@ -71,7 +71,7 @@ class PassedOn:
             self._tell(url)
 
     def split_off(self, url: str) -> None:
-        """Note that *url*, whose page was passed on, has one of its own: its entry is off."""
+        """Note that *url*, which was passed on, is a page of its own: its entry is off."""
         self._split_off[url] = True
         self._tell(url)
 

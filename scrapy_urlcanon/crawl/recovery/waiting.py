@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 class SecondSteps:
-    """The second steps of one page, of which a callback needs all: a form that it sends, say.
+    """The second steps of a callback to one page, such as a form that it sends: it needs all.
 
     >>> steps = SecondSteps()
     >>> steps.left = 2
@@ -30,10 +30,10 @@ class SecondSteps:
 
     def __init__(self) -> None:
         self.left = 0
-        """How many have not come; none once one has failed."""
+        """How many have not come yet; 0 as soon as one has failed."""
 
     def ended(self, *, has_come: bool) -> Event | None:
-        """Note that one of them came or failed; return what that is to the page, if it is known."""
+        """Note that one of them came or failed; return the event for the page, if any."""
         if not self.left:
             return None
         self.left = self.left - 1 if has_come else 0
@@ -51,18 +51,19 @@ class Waiting(Generic[R]):
         self.size = 0
         """About how many bytes the requests take."""
         self.variants: dict[Hashable, dict[str, R]] = {}
-        """The dropped requests by callback and URL, in the order in which they came. None is
-        empty."""
+        """The dropped requests by callback and URL, in the order in which they came. No callback
+        without requests."""
         self.sources: dict[tuple[bytes, Hashable, Hashable], bool | SecondSteps] = {}
-        """The pages that lead here, each with its callback and that whose fate here it shares, and
-        whether that alone says that it does; or that this is one of its second steps."""
+        """What shares the fate of this page: another page, its callback, and the callback of this
+        page whose outcome counts. The value says whether it counts as had (see
+        :meth:`.PageLives.redirected`), or has the second steps of which this page is one."""
 
 
 class WaitingPages(Generic[R]):
     """What waits for each page, within bounds.
 
-    Beyond them the youngest variants of the page that takes most memory for them give way: a trap
-    does not push out what waits for other pages.
+    Beyond them, the youngest variants of the page with the most bytes are forgotten. So a trap does
+    not push out the variants of other pages.
 
     >>> waiting = WaitingPages(3, 100_000_000, lambda request: (request,))
     >>> for page, url in ((b"page", "/a"), (b"trap", "/1"), (b"trap", "/2"), (b"trap", "/3")):
@@ -74,7 +75,7 @@ class WaitingPages(Generic[R]):
 
     :param max_waiting: how many variants may wait, in all.
     :param max_bytes: about how many bytes they may take, in all.
-    :param parts: returns what a request holds, so that it can be weighed.
+    :param parts: returns the objects that a request holds, for an estimate of its bytes.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class WaitingPages(Generic[R]):
         self._held = HeldBytes(parts)
         self._pages: dict[bytes, Waiting[R]] = {}
         self._count = 0
-        # The pages, each with what it took at some time: the largest first.
+        # A heap of pages, the largest first, each with its bytes when it was pushed.
         self._largest: list[tuple[int, bytes]] = []
         self.given_up = 0
         """How many variants wait no more, for lack of room."""
@@ -107,14 +108,14 @@ class WaitingPages(Generic[R]):
         return self._pages.get(page)
 
     def of(self, page: bytes) -> Waiting[R]:
-        """Return what waits for *page*, nothing yet where it was not asked for before."""
+        """Return what waits for *page*; if nothing does, an empty object that is kept."""
         waiting = self._pages.get(page)
         if waiting is None:
             waiting = self._pages[page] = Waiting()
         return waiting
 
     def add(self, page: bytes, callback: Hashable, url: str, request: R) -> None:
-        """Have *request* for *url* wait for *page*, unless one for it does."""
+        """Have *request* for *url* wait for *page*, unless one for *url* does already."""
         waiting = self.of(page)
         variants = waiting.variants.setdefault(callback, {})
         if url in variants:
@@ -131,7 +132,7 @@ class WaitingPages(Generic[R]):
             heapify(self._largest)
 
     def take(self, page: bytes, callback: Hashable) -> R | None:
-        """Take away and return what of *callback* has waited for *page* longest, if anything."""
+        """Remove and return what of *callback* has waited for *page* longest, or None."""
         variants = self._variants(page, callback)
         return self._remove(page, callback, next(iter(variants))) if variants else None
 
@@ -146,7 +147,7 @@ class WaitingPages(Generic[R]):
             self._remove(page, callback, url)
 
     def rename(self, page: bytes, new: bytes) -> None:
-        """Have wait for *new* what waits for *page*, which is the same one."""
+        """Have all that waits for *page* wait for *new*, its new fingerprint."""
         other = self._pages.pop(page, None)
         if other is None:
             return
@@ -181,7 +182,7 @@ class WaitingPages(Generic[R]):
         return request
 
     def _give_way(self) -> bool:
-        """Give up the youngest variant of the page that takes most memory; tell if there is one."""
+        """Forget the youngest variant of the page with the most bytes; tell if there is one."""
         while self._largest:
             size, page = heappop(self._largest)
             waiting = self._pages.get(page)
@@ -199,6 +200,6 @@ class WaitingPages(Generic[R]):
         return False
 
     def _release(self, waiting: Waiting[R], request: R) -> None:
-        """Count *request*, which waits no more, out."""
+        """Take *request*, which no longer waits, out of the count and the bytes."""
         self._count -= 1
         waiting.size -= self._held.remove(request)
