@@ -60,22 +60,22 @@ logger = logging.getLogger(__name__)
 
 
 class JobRecovery:
-    """Writes the journal of a job, and takes the job up again where it ended.
+    """Writes the journal of a job, and resumes the job from it.
 
-    Scrapy stores where it stands when a job is stopped in order. A kill loses its queue,
-    whose state is written at the end, while ``requests.seen`` still names most of what
-    was in it: the next run takes those pages for fetched. After a kill both are discarded
-    here, and made anew from the journal: what was done is recorded as seen, and all else
-    is scheduled again.
+    Scrapy writes the state of its queue when a job is stopped in order. A kill loses the queue,
+    while ``requests.seen`` still has most of its requests, so that the next run would take their
+    pages for fetched. So after a kill both are discarded, and made anew from the journal: requests
+    that were done are recorded as seen, and all others are scheduled again.
 
-    So they are where the rules changed since, or an entry was suspended. A fingerprint that was
-    that of another page before would have the page that has it now taken for fetched, and what
-    was merged until then waits for a page that it is no URL of any more.
+    The same is done if the rules have changed since, or an entry was suspended: then a stored
+    fingerprint may be that of another page, and a stored variant may wait for a page that it is no
+    longer a URL of.
 
-    Nothing is written before the spider is opened, and nothing is scheduled before all that hear
-    of that have heard: a run that fails to start leaves the job as it was.
+    Nothing is written before the spider is opened, and nothing is scheduled before all other
+    receivers of that signal have heard it. So a run that fails to start leaves the job as it was.
 
-    :param merged: returns what was dropped and is to be let through if what merged it proves wrong.
+    :param merged: returns the dropped requests that are let through if an entry that merged them
+        proves wrong.
     :param records_start: as of :class:`.RestoredPages`.
     """
 
@@ -105,9 +105,9 @@ class JobRecovery:
         self._journal = Journal(directory / FILE)
         self._outputs: dict[ref[Request], SpiderOutput] = {}
         self._outputs_of_responses: WeakKeyDictionary[Response, SpiderOutput] = WeakKeyDictionary()
-        # As the requests came from the scheduler: other middlewares add to their meta.
+        # Their identities when they came from the scheduler: middlewares add to their meta later.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # By which URL the HTTP cache has answered them.
+        # The URLs whose stored response the HTTP cache answered them with.
         self._answered: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._replayed: Request | None = None
         self._written = WrittenRequests()
@@ -115,7 +115,7 @@ class JobRecovery:
         self._request_of = partial(request_from_dict, spider=crawler.spider)
         self._identity = partial(identity_of, spider=crawler.spider)
         self._queue = JobQueue(directory, unwritten)
-        # One that begins has not opened the journal yet, and may be reading the queue.
+        # Another crawl that is about to begin may not have opened the journal yet.
         self._journal.hold()
         try:
             self._last_run = LastRun(
@@ -126,19 +126,19 @@ class JobRecovery:
                 request_of=self._request_of,
             )
             self.is_made_anew = self._last_run.is_lost
-            """Whether what the last run had not done is scheduled again."""
+            """Whether Scrapy's queue and seen-set are made anew from the journal."""
             if self.is_made_anew:
                 # The scheduler reads them before the spider is opened.
                 self._queue.discard()
                 for path in (directory / SCRAPY_FILE, *files_in(directory)):
                     path.unlink(missing_ok=True)
         finally:
-            # Nobody closes it where the crawl does not come to its start.
+            # Nothing else would close it if the crawl fails to start.
             self._journal.close()
         self._replay: Replay | None = None
         requests.on_asked.append(self.asked)
         self.parts: PartsOfPages | None = None
-        """What holds requests back, whose requests go on waiting in the next run."""
+        """The part that holds requests back; these wait again in the next run."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -146,14 +146,14 @@ class JobRecovery:
             crawler.signals.connect(self.item_ended, signal)
 
     def hold(self) -> None:
-        """Keep other crawls from the job, before the scheduler reads its queue.
+        """Lock the job against other crawls, before the scheduler reads its queue.
 
-        :raises ConfigurationError: if one was made before this one began, and has it.
+        :raises ConfigurationError: if another crawl has the job.
         """
         self._journal.hold()
 
     def resume(self) -> None:
-        """Record what the last run had done, once the scheduler is open."""
+        """Restore what earlier runs have done, once the scheduler is open."""
         try:
             self._journal.open(self._last_run.digest)
         except OSError as error:
@@ -166,18 +166,18 @@ class JobRecovery:
             self._replay = Replay(
                 self._journal, self._request_of, self._identity, self._crawler.spider
             )
-            # All that was done is seen, before anything can be taken for a variant of it.
+            # Before anything is scheduled that may be a variant of it.
             for request in self._replay.recorded():
                 record_as_seen(self._crawler, request)
         for page, url in (pages.rescued | pages.answered).items():
-            # The URL that came first failed, or was not sent.
+            # The first URL failed, or was not sent.
             self._first_urls.know(page, url)
 
     def engine_started(self) -> None:
         """Schedule what the last run left, before the first of the start requests.
 
-        Others have prepared by then for requests: Scrapy 2.15's ``OffsiteMiddleware`` does when
-        the spider is opened, as we do, and later than we do.
+        Not when the spider is opened: middlewares may not be ready for requests then. Scrapy 2.15's
+        ``OffsiteMiddleware`` hears of that signal after this class.
         """
         if self._replay:
             self._schedule_undone(self._replay)
@@ -188,16 +188,17 @@ class JobRecovery:
 
     @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
-        """Write down that *request* goes to the scheduler, unless the journal has it."""
+        """Write down that *request* goes to the scheduler, unless the journal says so already."""
         identity = b""
         if is_retry(request) and ref(request) in self._outputs:
-            # A callback made it, whose page is done without it.
+            # This retry was made by a callback, and its page is done independently of it.
             identity = self._identity(request)
         if request is self._replayed:
             return
         is_new = self._written.note(request, self._fingerprints.fingerprint(request))
         if is_new and not self._add_request(Kind.SCHEDULED, request, identity):
-            # What cannot be written down has to be yielded again: its response is not done.
+            # It was not written, so its response does not count as done: the callback has to yield
+            # it again in the next run.
             self._written.forget()
             return
         output = self._outputs.pop(ref(request), None)
@@ -205,13 +206,13 @@ class JobRecovery:
             output.one_ended()
 
     def output_of(self, response: Response, request: Request) -> SpiderOutput:
-        """Return what is to be told of the spider's output for *response*, that of *request*.
+        """Return what hears of the spider's output for *response*, that of *request*.
 
-        What a middleware makes of an exception comes after what the callback yielded until then.
+        It is the same for the output that a middleware makes of an exception of the callback.
         """
 
         def done() -> None:
-            # Only now: the callback may have raised meanwhile, and a middleware have handled that.
+            # Asked only now: the callback may have raised, and a middleware have handled that.
             self.done(request, fetched=self._requests.is_delivered(request))
 
         output = self._outputs_of_responses.get(response)
@@ -220,12 +221,12 @@ class JobRecovery:
         return output
 
     def item_ended(self, response: object) -> None:
-        """Note that an item of *response* is through the pipelines, whatever became of it."""
+        """Note that an item of *response* has left the pipelines: scraped, dropped or failed."""
         if isinstance(response, Response) and response in self._outputs_of_responses:
             self._outputs_of_responses[response].one_ended()
 
     def begin(self, request: Request) -> None:
-        """Write down that *request* is sent, and count it if one before it was."""
+        """Write down that *request* is sent; count it if the last run had sent it too."""
         fingerprint = self._fingerprints.fingerprint(request)
         begun_before = self._last_run.begun
         if fingerprint in begun_before and "retry_times" not in request.meta:
@@ -236,20 +237,23 @@ class JobRecovery:
         self._add(Record(Kind.BEGUN, fingerprint))
 
     def answered(self, request: Request, url: str) -> None:
-        """Write down that the HTTP cache has answered *request* with what *url* had shown.
+        """Write down that the HTTP cache has answered *request* with the stored response of *url*.
 
-        Once a rule that makes the two one is off, *request* is for a page that nobody has got.
+        If the rule that merged the two is turned off later, nobody has got the page of *request*.
         """
         self._answered[request] = url
         if not is_unfiltered(request):
             self._add_request(Kind.ANSWERED, with_url(request, url))
 
     def asked(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
-        """Write down that *callback* asks for *page* by *step*: another page, or a callback."""
+        """Write down that *callback* asks for *page* by *step*: a second page and callback."""
         self._add(Record(Kind.ASKED, step[0], page, callback, step[1].encode()))
 
     def done(self, request: Request, *, fetched: bool) -> None:
-        """Write down that nothing more comes of *request*."""
+        """Write down that *request* and all that came of it are done.
+
+        :param fetched: whether its callback got content.
+        """
         kind = Kind.FETCHED if fetched else Kind.FAILED
         if fetched and self._requests.got_no_success(request):
             kind = Kind.LED
@@ -257,8 +261,8 @@ class JobRecovery:
         callback = callback_of(request, self._crawler.spider)
         of_audit = self._requests.passed_on.fingerprint_of(request)
         if of_audit:
-            # It says nothing of what the callback has had of the page, nor a retry of it, which has
-            # the identity of a request for the page, of that.
+            # Only the fingerprint of the audit: this is no outcome of a request for the page, and
+            # the identity would be that of such a request.
             self._add(Record(kind, of_audit, b"", callback))
             return
         identity = b""
@@ -284,14 +288,14 @@ class JobRecovery:
                 self._add(Record(of_source, source, b"", callback, identity, digest=digest))
 
     def spider_closed(self, spider: Spider) -> None:
-        """Write down what waits, and that the run ended in order."""
+        """Write down the requests that wait, and that the run ended in order."""
         del spider
         held = self.parts.waiting if self.parts else ()
         for request in chain(self._requests.waiting, held):
             self._add_request(Kind.WAITING, request)
         for request in self._merged():
             self._add_request(Kind.MERGED, request)
-        # Of a run that failed to start the queue does not hold what the last run left.
+        # If this run failed to start, the queue does not hold what the last run left.
         if self._is_resumed and self._queue.is_stored():
             self._add(Record(Kind.CLOSED))
         self._journal.close()
@@ -313,7 +317,7 @@ class JobRecovery:
             return False
 
     def _add(self, record: Record) -> bool:
-        """Tell whether *record* could be written."""
+        """Write *record*; tell whether it could be written."""
         try:
             self._journal.add(record)
         except OSError as error:
@@ -328,7 +332,7 @@ class JobRecovery:
     # What is read.
 
     def _schedule_undone(self, replay: Replay) -> None:
-        """Schedule what was not done when the run was killed."""
+        """Schedule the requests that were not done when the last run was killed."""
         again, rewritten = set(), []
         for request in replay.undone():
             again.add(self._fingerprints.fingerprint(request))
@@ -336,10 +340,10 @@ class JobRecovery:
             if original_of(request) is not request:
                 rewritten.append(request)
         for request in replay.rewritten:
-            # The last run may have been killed after the canonical URL failed, and before the one
-            # that was linked took its place.
+            # The run may have been killed after the canonical URL failed, and before the linked
+            # one took its place.
             self._requests.offer_original(request)
-        # In the order of the journal: of those with one fingerprint the first is what is fetched.
+        # In the order of the journal, since the first request with a fingerprint is fetched.
         for request in (*rewritten, *replay.rewritten):
             self._schedule_linked(request)
         self._stats.set(Stat.JOB_RECOVERED, len(again))
@@ -373,21 +377,21 @@ class JobRecovery:
                 )
                 continue
             if kind is Kind.MERGED:
-                # It is dropped again, and all hear of it that heard in the last run.
+                # It is dropped again, so that all listeners hear of it as in the last run.
                 self._schedule_again(request)
             elif not (self.parts and self.parts.restore(request)):
                 self._requests.offer(request)
 
     def _schedule_linked(self, request: Request) -> None:
-        """Schedule what *request* was rewritten from, if it was.
+        """Schedule the URL that *request* was rewritten from, if it was.
 
-        Where it is a URL of the same page yet it is dropped, and the audit hears of it. Under the
-        rules of now it may be that of another one.
+        If that is still a URL of the same page it is dropped, and the audit hears of it. Under the
+        present rules it may be one of another page.
         """
         original = original_of(request)
         is_of_place = mark_of(original, SKIPPED) is not None
         if original is not request and not is_of_place and not is_unfiltered(request):
-            # The journal has no record of it: what comes of it would be that of another request.
+            # Not by _schedule_again: the journal has no record of it yet.
             self._crawler.engine.crawl(original)
 
     def _schedule_again(self, request: Request) -> None:

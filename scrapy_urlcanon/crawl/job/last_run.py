@@ -1,4 +1,4 @@
-"""How the last run of a job ended, and whether what it left can be gone on with."""
+"""How the last run of a job ended, and whether the queue that it left can be used."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ logger = logging.getLogger(__name__)
 
 
 class LastRun:
-    """Reads the journal of a job, and brings it under the rules of now.
+    """Reads the journal of a job, and gives it the fingerprints of the present rules.
 
-    :param request_of: makes the request of what a record has of it, or raises if it cannot.
+    :param request_of: makes a request from the data of a record, or raises if it cannot.
     """
 
     def __init__(
@@ -45,20 +45,20 @@ class LastRun:
         self._rules = rules
         self._request_of = request_of
         self.digest = rules.digest
-        """The digest of the rules that the fingerprints in the journal are of from now on."""
-        # That of the rules which they were of; none before its first run.
+        """The digest of the present rules, under which the fingerprints in the journal are now."""
+        # The digest of the rules of the last run; empty before the first run.
         self._rules_before = b""
         self.begun: set[bytes] = set()
-        """The fingerprints of what it had sent, where it is not known what came of all of it."""
+        """If it was killed: the fingerprints of the requests that it had sent."""
         self.was_killed = self._read()
         self._is_queue_lost = self.was_killed or queue.is_damaged()
         has_other_rules = self._become_of_rules()
         self.is_lost = has_other_rules or self._is_queue_lost or rules.is_seen_elsewhere
-        """Whether what Scrapy stored is of no use: it did not end in order, or its rules, or its
-        seen-set, were others."""
+        """Whether Scrapy's queue and seen-set are of no use: the last run did not end in order, or
+        it had other rules or another seen-set."""
 
     def _read(self) -> bool:
-        """Tell whether the last run was killed, and note what it had begun."""
+        """Tell whether the last run was killed, and note which requests it had sent."""
         journal = self._journal
         journal.scan(self._note)
         if not journal.path.exists() or (journal.last_kind is Kind.CLOSED and not journal.problem):
@@ -68,7 +68,7 @@ class LastRun:
         return True
 
     def _find_end(self) -> None:
-        """Find out up to where the journal can be used."""
+        """Find out up to which record the journal can be used."""
         journal = self._journal
         if not journal.problem:
             journal.scan(self._check_of_requests())
@@ -80,9 +80,10 @@ class LastRun:
             )
 
     def _check_of_requests(self) -> Callable[[Record], None]:
-        """Return what raises where a record's request cannot be made again.
+        """Return a check that raises at a record whose request cannot be made again.
 
-        Where a callback is gone, what yields the request is done again.
+        The callback may be gone. The journal is used up to there, so that the page which yielded
+        that request is done again.
         """
         known: set[tuple[object, object]] = set()
 
@@ -98,9 +99,10 @@ class LastRun:
         return check
 
     def _become_of_rules(self) -> bool:
-        """Give the journal the fingerprints of the rules of now; tell whether they are others.
+        """Give the journal the fingerprints of the present rules; tell whether they were others.
 
-        :raises ConfigurationError: if it cannot be written anew: pages would be taken for seen.
+        :raises ConfigurationError: if it cannot be written anew. With the old fingerprints pages
+            would be taken for seen that are not.
         """
         journal, before = self._journal, self._rules_before
         has_changed = before != self.digest if before else self._rules.has_changed
@@ -130,11 +132,10 @@ class LastRun:
 
 
 def can_be_taken_up(settings: BaseSettings) -> bool:
-    """Tell whether it is Scrapy's own scheduler that is to be restored.
+    """Tell whether the job can be resumed from its journal.
 
-    One that stores elsewhere, as that of scrapy-redis, outlives a kill by itself. And of a
-    job that began without a journal, or with one that cannot be read, it is not written down
-    what was scheduled.
+    Not with a scheduler that stores its queue elsewhere, as that of scrapy-redis, which outlives a
+    kill by itself; nor if the job began without a journal, or with one that cannot be read.
     """
     if not is_local(settings):
         return False

@@ -1,8 +1,8 @@
 """Works out from the journal of a killed job which of its requests are to be scheduled again.
 
-Requests that the duplicate filter sees are told by their fingerprint: it let the first one pass,
-and that one is done if there is an outcome for its page and its callback. Requests with
-``dont_filter`` may be for one page and yet not the same: each has an identity.
+A request that the duplicate filter sees is identified by its fingerprint: the first one passed the
+filter, and is done if there is an outcome for its page and callback. Several requests with
+``dont_filter`` may be for one page, so each of these is identified by an identity of its own.
 """
 
 from __future__ import annotations
@@ -33,16 +33,15 @@ _TELL_APART = FILTER_KEYS | NOT_PLAIN
 
 
 class Replay:
-    """Tells what was done from what was not.
+    """Tells the requests that were done from those that were not.
 
-    A killed job may have millions of requests. Most are told by their page and their callback
-    alone, and of these one is made only where it is asked for: to make it takes longer than to
-    read its record ten times.
+    A killed job may have millions of requests. Most are identified by their page and callback
+    alone. A ``Request`` object is made of these only when it is yielded, since that takes ten times
+    as long as reading the record.
 
-    :param records: can be read several times.
-    :param request_of: makes the request of what a record has of it.
-    :param identity_of: tells one request with ``dont_filter`` from another, and not from its
-        retries.
+    :param records: the records of the journal, which are iterated several times.
+    :param request_of: makes a request from the data of a record.
+    :param identity_of: returns what a request with ``dont_filter`` shares with its retries alone.
     """
 
     def __init__(
@@ -59,13 +58,13 @@ class Replay:
         self.done = 0
         """How many outcomes there are."""
         self.rewritten: list[Request] = []
-        """Requests that are done, and were rewritten: known after :meth:`undone`."""
-        # A hash of the URL and the callback of what the duplicate filter recorded, where that is
-        # done. A crawl has too few requests for two to share one.
+        """Requests that are done and were rewritten; complete after :meth:`undone`."""
+        # By fingerprint: a hash of URL and callback of the request that the duplicate filter
+        # recorded; None if that is not done. (A collision is too unlikely to matter.)
         self._recorded: dict[bytes, int | None] = {}
-        # Where what was asked for was answered with what another URL of the page had shown.
+        # Fingerprints of requests that were answered with the response of another URL.
         self._answered: set[bytes] = set()
-        # Where what it recorded was not as the spider made it.
+        # Fingerprints whose recorded request the plugin or a redirect has changed.
         self._recorded_changed: set[bytes] = set()
         self._unfiltered_done: Counter[bytes] = Counter()
         self._pages_done: defaultdict[str, set[bytes]] = defaultdict(set)
@@ -74,7 +73,7 @@ class Replay:
         self._count_done()
 
     def recorded(self) -> Iterator[Request]:
-        """Yield what the duplicate filter recorded and is done."""
+        """Yield the requests that the duplicate filter had recorded, and that are done."""
         for record, data in self._scheduled():
             fingerprint = record.fingerprint
             if fingerprint in self._recorded:
@@ -92,7 +91,7 @@ class Replay:
                 yield request
 
     def undone(self) -> Iterator[Request]:
-        """Yield what is to be scheduled again, after :meth:`recorded`."""
+        """Yield the requests that are to be scheduled again; call :meth:`recorded` before."""
         for record, data, request, identity, repeats in self._told_apart():
             if request is None:
                 if not self._is_page_done(record, data):
@@ -102,25 +101,25 @@ class Replay:
                 is_done = self._unfiltered_done[identity] > 0 and not repeats
                 self._unfiltered_done[identity] -= is_done
             elif record.fingerprint in self._recorded_changed:
-                # The first. What it was rewritten from may be another URL.
+                # The first one is the recorded request itself.
                 self._recorded_changed.remove(record.fingerprint)
                 is_done = True
             else:
                 is_done = is_plain(request) and self._is_page_done(record, data)
             if is_done and mark_of(request, REWRITTEN):
                 self.rewritten.append(request)
-            # A retry repeats what stands before it. An audit has lost what it was to be
-            # compared with.
+            # A retry repeats a request that is yielded itself. The fetch of an audit is of no use
+            # without the audit.
             if not (is_done or repeats or mark_of(request, AUDIT)):
                 yield request
 
     def _is_page_done(self, record: Record, data: dict[str, Any]) -> bool:
-        """Tell whether *data* is for the URL and callback of what was recorded and is done."""
+        """Tell whether *data* is for the URL and callback of a recorded request that is done."""
         recorded = self._recorded[record.fingerprint]
         return recorded is not None and recorded == hash((data["url"], self._callback_of(data)))
 
     def _count_done(self) -> None:
-        # The identities of requests with dont_filter are counted when all of them are known.
+        # Outcomes by identity, counted below when all identities are known.
         ended: defaultdict[bytes, list[tuple[bytes, str]]] = defaultdict(list)
         answered: Counter[bytes] = Counter()
         for record in self._records:
@@ -141,16 +140,16 @@ class Replay:
         for _, _, request, identity, repeats in self._told_apart():
             if request is not None:
                 scheduled[identity] = identity
-                # Where it is not known what was sent.
+                # For outcomes that do not say what was sent.
                 scheduled.setdefault(without_sent(identity), identity)
                 unfiltered[identity] += is_unfiltered(request) and not repeats
         for ending, pages in ended.items():
             identity = scheduled.get(ending) or scheduled.get(without_sent(ending), ending)
             own = unfiltered[identity]
-            # These brought what another URL showed, and are not done by that.
+            # Those that the HTTP cache answered with the response of another URL are not done.
             not_sent = answered[ending] if own else 0
             self._unfiltered_done[identity] += min(own, len(pages) - not_sent)
-            # The retry of one without dont_filter.
+            # The others are of retries of a request without dont_filter.
             for fingerprint, callback in pages[own + not_sent :]:
                 self._pages_done[callback].add(fingerprint)
 
@@ -162,10 +161,10 @@ class Replay:
     def _told_apart(
         self,
     ) -> Iterator[tuple[Record, dict[str, Any], Request | None, bytes, bool]]:
-        """Yield what was scheduled with its identity, and whether it repeats what was before it.
+        """Yield each scheduled request with its identity, and whether it is a retry.
 
-        A retry has no end of its own, but where a callback made it. There is no request, and no
-        identity, of what the page and the callback tell, unless it was retried.
+        A retry made by a callback is a request of its own. Without a request, and without an
+        identity, are those that their page and callback identify, unless they were retried.
         """
         identities: set[bytes] = set()
         for record, data in self._scheduled():
@@ -179,7 +178,7 @@ class Replay:
             yield record, data, request, identity, repeats
 
     def _callback_of(self, data: dict[str, Any]) -> str:
-        """Return the name of what of the spider the request of *data* is for."""
+        """Return the name of the callback that the request of *data* is for."""
         key = data.get("callback"), repr(data.get("meta", {}).get("rule"))
         if key not in self._callbacks:
             self._callbacks[key] = callback_of(self._request_of(data), self._spider)
@@ -187,8 +186,8 @@ class Replay:
 
 
 def _is_told_by_page(data: dict[str, Any]) -> bool:
-    """Tell whether the page and the callback tell the request of *data* from all others.
+    """Tell whether its page and callback identify the request of *data*.
 
-    Not so where the duplicate filter has no say, nor of what was made of another request.
+    Not if it is not filtered, nor if it was made of another request.
     """
     return not data.get("dont_filter") and _TELL_APART.isdisjoint(data.get("meta", ()))

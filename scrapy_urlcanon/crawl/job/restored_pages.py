@@ -1,4 +1,4 @@
-"""Takes over what the journal of a job says of pages: by which URLs they came, and what of them."""
+"""Restores from the journal of a job what became of its pages, and by which URLs they came."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 _EVENTS = {Kind.FETCHED: Event.GOT, Kind.LED: Event.LED, Kind.FAILED: Event.ENDED}
-"""What each outcome in the journal was to the life of its page."""
+"""The event in the life of a page that each outcome in the journal stands for."""
 _TOLD_BY = ("method", "headers", "body", "meta")
 """What the fingerprint of a request takes into account beside its URL."""
 
@@ -28,8 +28,8 @@ _TOLD_BY = ("method", "headers", "body", "meta")
 class RestoredPages:
     """Restores the outcomes of earlier runs, and which URL of each page came first.
 
-    :param records_start: whether start requests are recorded as seen, which the duplicate filter is
-        not asked for.
+    :param records_start: whether start requests are recorded as seen, though they have
+        ``dont_filter`` (``URLCANON_RECORD_START``).
     """
 
     def __init__(
@@ -39,13 +39,12 @@ class RestoredPages:
         self._requests = requests
         self._records_start = records_start
         self.answered: dict[bytes, str] = {}
-        """The pages that the HTTP cache had by another URL than the first one, each with that."""
+        """By page: the URL whose stored response the HTTP cache had, if that is not the first."""
         self.rescued: dict[bytes, str] = {}
-        """Those of which another URL than the first one came, and that one did not, each with that
-        other one."""
-        # What the plugin made itself.
+        """By page: the URL that brought it when the first one did not."""
+        # By fingerprint: requests that the plugin made itself.
         self._made: dict[bytes, Request] = {}
-        # By their digests what nothing filters, and is no retry.
+        # By digest: requests that are not filtered, and are no retries.
         self._unfiltered: dict[bytes, Sent] = {}
         self._depths: dict[bytes, int] = {}
 
@@ -78,7 +77,7 @@ class RestoredPages:
             if not is_got:
                 self.rescued[its_page] = made.url
         elif not made and not unfiltered:
-            # It came after what took its place for another callback.
+            # The first URL came after all, later than the rescue for another callback.
             self.rescued.pop(page, None)
 
     def _take_scheduled(self, fingerprint: bytes, data: Mapping[str, Any]) -> None:

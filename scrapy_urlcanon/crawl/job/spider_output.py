@@ -1,4 +1,4 @@
-"""Tells when all that the spider made of a response has ended."""
+"""Tells when all requests and items that the spider made of a response are dealt with."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 
 class SpiderOutput:
-    """Knows when all that the spider made of one response has ended.
+    """Counts the open requests and items that the spider made of one response.
 
-    Its requests are scheduled, and its items through the pipelines, which may take as long as
-    the downloads of their files. That is later than the end of the callback: the scraper takes all
-    that the spider yields and then passes it on (``Scraper.handle_spider_output_async``).
+    A request is open until it is scheduled, an item until it has left the pipelines, which may take
+    as long as the downloads of its files. That is later than the end of the callback: the scraper
+    takes all that the spider yields and then passes it on (``Scraper.handle_spider_output_async``).
 
-    :param outputs: by request, what is to be told that :meth:`one_ended`. Each link is noted there:
-        a WeakKeyDictionary takes several times as long, most of it in Python.
-    :param done: is called once all have.
+    :param outputs: a mapping from requests to the outputs that they are of, to which this one adds
+        its own. Not a WeakKeyDictionary, which takes several times as long for each link.
+    :param done: is called once none is open.
     """
 
     def __init__(self, outputs: dict[ref[Request], SpiderOutput], done: Callable[[], None]) -> None:
         self._outputs = outputs
         self._done = done
-        # One more than there are requests and items, until the end.
+        # One more than there are open requests and items, until the callback has ended.
         self._open = 1
 
     def goes_on(self) -> bool:
-        """Take what a middleware made of an exception for more of it; False if all has ended."""
+        """Reopen it for what a middleware makes of an exception; return False if it is done."""
         is_open = self._open > 0
         self._open += is_open
         return is_open
@@ -42,13 +42,13 @@ class SpiderOutput:
             self._outputs[ref(each, self._outputs.pop)] = self
 
     def end(self) -> None:
-        """Note that there is no more."""
+        """Note that the callback has ended."""
         self.one_ended()
 
     def one_ended(self) -> None:
-        """Note that one of the requests is scheduled, or one of the items through."""
+        """Note that a request is scheduled, an item has left the pipelines, or all have come."""
         self._open -= 1
         if not self._open:
             self._done()
-            # It knows the request, whose meta may hold the response that this is kept for.
+            # It holds the request, whose meta may hold the response: that is never freed else.
             del self._done

@@ -1,4 +1,4 @@
-"""What the journal of a job says of a request, and which it has said, to write none twice."""
+"""What the journal of a job has of a request, and which requests need not be written again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 if TYPE_CHECKING:
     from scrapy import Spider
 
-# What is put there while a request is on its way.
+# Keys that are put into the meta of a request while it is on its way.
 _ADDED_TO_META = OF_ANOTHER_URL | {
     "_auth_proxy",
     "_dont_cache",
@@ -27,31 +27,31 @@ _ADDED_TO_META = OF_ANOTHER_URL | {
 }
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 _WITHOUT_SENT, _SENT = 8, 4
-"""Bytes of an identity: of what a request is for, and of what it sends."""
+"""Bytes of an identity: those for what a request asks for, and those for what it sends."""
 _REMEMBERED = 16_384
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
-"""Types of what is the same for good: an object that a request carries may be changed."""
+"""Immutable types: any other object that a request carries may change later."""
 _REFERER = frozenset({b"Referer"})
 
 
 def data_of(request: Request, spider: Spider | None) -> dict[str, Any]:
-    """Return what makes *request* again (:func:`~scrapy.utils.request.request_from_dict`).
+    """Return the data from which :func:`~scrapy.utils.request.request_from_dict` makes *request*.
 
-    Without what is empty, as its constructor takes it to be.
+    Empty values are left out, since they are the defaults of the constructor.
 
     :raises ValueError: if it cannot be made again: its callback is no method of *spider*.
     """
     data = request.to_dict(spider=spider)
     if "_class" in data:
-        # Who knows what a subclass takes for granted.
+        # The constructor of a subclass may require any of them.
         return data
     return {name: value for name, value in data.items() if value not in _EMPTY}
 
 
 def identity_of(request: Request, spider: Spider | None, *, url: str | None = None) -> bytes:
-    """Return what *request* and its retries have in common, and no other request has.
+    """Return a hash that *request* shares with its retries, and with no other request.
 
-    :param url: another URL than that of *request*, which redirected to it.
+    :param url: a URL that redirected to *request*, to get the identity of that request.
     """
     meta = {key: value for key, value in request.meta.items() if key not in _ADDED_TO_META}
     callback = callback_of(request, spider)
@@ -61,9 +61,9 @@ def identity_of(request: Request, spider: Spider | None, *, url: str | None = No
 
 
 def without_sent(identity: bytes) -> bytes:
-    """Return what is left of *identity* where it is not known what was sent.
+    """Return *identity* without the part for what the request sends.
 
-    A redirect may make a GET of a form, and a middleware change it.
+    A redirect may turn a form into a GET, and a middleware may change what is sent.
     """
     return identity[:_WITHOUT_SENT]
 
@@ -73,27 +73,27 @@ def _digest(data: bytes, size: int) -> bytes:
 
 
 def digest_of(url: str, method: str, body: bytes) -> bytes:
-    """Return what a request for *url* has under any rules, and few others have."""
+    """Return a hash of a request that does not depend on the rules."""
     return _digest(f"{method} {url} ".encode(errors="replace") + body, 8)
 
 
 class WrittenRequests:
-    """Tells requests of which a record would say nothing that the journal does not say.
+    """Recognises requests whose record would say nothing new, among the last few thousand.
 
-    Nine of ten links of a crawl lead to what was linked before. Such a request is dropped: now, and
-    when the job is taken up after a kill, since the first one comes before it. So it is where only
-    the page that links it tells it from that one: by the ``Referer``, the priority, or a depth that
-    is no less. It is known of late ones alone.
+    Nine of ten links of a crawl lead to a URL that was linked before. Such a request is dropped,
+    now and when the job is resumed after a kill, since the first one stands before it in the
+    journal. So its record is not needed, if it differs from the first one only in what comes from
+    the page that links it: the ``Referer``, the priority, or a depth that is no less.
     """
 
     def __init__(self) -> None:
-        # The least depth by a hash of what a request is: a crawl has too few for two to share one.
+        # The least depth of each request, by a hash of it. (A collision is too unlikely to matter.)
         self._depths: dict[int, int] = {}
 
     def note(self, request: Request, fingerprint: bytes) -> bool:
-        """Note that *request* is written down; tell whether it has to be.
+        """Tell whether *request* has to be written down, and note that it is.
 
-        :param fingerprint: that of *request*, under the rules of now.
+        :param fingerprint: that of *request*, under the present rules.
         """
         if type(request) is not Request or not asks_by_url(request) or is_unfiltered(request):
             return True
@@ -103,7 +103,7 @@ class WrittenRequests:
         depth = meta.pop("depth", 0)
         if type(depth) is not int:
             return True
-        # Most carry nothing.
+        # Asked first, since most requests carry nothing.
         if (meta or arguments) and not _PLAIN.issuperset(
             map(type, (*meta.values(), *arguments.values()))
         ):
@@ -119,5 +119,5 @@ class WrittenRequests:
         return True
 
     def forget(self) -> None:
-        """Forget all: what was noted last could not be written."""
+        """Forget all requests, since the last one could not be written."""
         self._depths.clear()
