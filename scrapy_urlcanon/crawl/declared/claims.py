@@ -1,4 +1,4 @@
-"""What pages declare about others, and which of it is believed."""
+"""What pages declare to be their canonical URLs, and which of these claims are believed."""
 
 from __future__ import annotations
 
@@ -15,39 +15,41 @@ _PROBE = 20
 
 
 class Way(NamedTuple):
-    """A way of declaring: if it is right for some pages, it is for all that declare so."""
+    """A way of declaring, which is believed or not as a whole."""
 
     domain: str
-    """A registrable domain: another site may do the same, and be wrong."""
+    """A registrable domain, since another site may declare in the same way and be wrong."""
     change: Hashable
     """As :func:`scrapy_urlcanon.learn.canonicals.way_of` returns it."""
 
 
 class Claim(NamedTuple):
-    """What one page declares: that another URL shows the same page."""
+    """The claim of one page that another URL shows the same page."""
 
     page: bytes
-    """The fingerprint of the page that declares it, which the spider has."""
+    """The fingerprint of the declaring page, which the spider has."""
     url: str
+    """The URL of the declaring page."""
     content: bytes
-    """Digest of what that page shows."""
+    """The digest of the declaring page."""
     title: str
+    """The title of the declaring page."""
     target: str
     """The URL that it declares."""
     target_page: bytes
-    """The fingerprint of that."""
+    """The fingerprint of that URL."""
     way: Way
     callback: Hashable
-    """The callback that got that page."""
+    """The callback that got the declaring page."""
     contradictions: frozenset[str] = frozenset()
-    """What else the page says of its address that does not go with it: names of witnesses."""
+    """The names of other addresses that the page states, and that contradict the claim."""
 
 
 class Belief:
-    """Which ways of declaring are believed: those that enough pages have shown to be right.
+    """Counts for each way of declaring how often it was right, and says which are believed.
 
-    A page counts once for a way, by what it shows: that a thousand URLs show the form to log in,
-    and so do those that they declare, is one page's evidence.
+    A content counts once for a way: if a thousand URLs show the log-in form, and so do the URLs
+    that they declare, that is the evidence of one page.
 
     >>> belief, way = Belief(1000), Way("a.example", "sid goes")
     >>> for digest in (b"1", b"2", b"3", b"4", b"4", b"4"):
@@ -61,7 +63,7 @@ class Belief:
     >>> belief.holds(way)
     False
 
-    :param limit: how many ways are remembered, and how many pages as counted.
+    :param limit: how many ways are remembered, and how many contents.
     """
 
     def __init__(self, limit: int) -> None:
@@ -71,9 +73,9 @@ class Belief:
         self._discredited: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
 
     def add(self, way: Way, content: bytes, *, same_page: bool) -> None:
-        """Take note whether a page and the one that it declared showed the same.
+        """Count whether a page and the one that it declared showed the same.
 
-        :param content: digest of what the page shows.
+        :param content: the digest of the page.
         """
         key = (way, content, same_page)
         if key in self._counted:
@@ -83,25 +85,25 @@ class Belief:
         self._pages[way] = (right + same_page, wrong + (not same_page))
 
     def discredit(self, claim: Claim) -> None:
-        """Note that *claim* was right, so that what contradicted it says nothing about its way."""
+        """Note that *claim* was right: what contradicted it is no longer a reason for doubt."""
         known = self._discredited.get(claim.way) or frozenset()
         self._discredited[claim.way] = known | claim.contradictions
 
     def is_contradicted(self, claim: Claim) -> bool:
-        """Tell whether the page that makes *claim* says otherwise elsewhere."""
+        """Tell whether another address that the page of *claim* states is a reason for doubt."""
         return not claim.contradictions <= (self._discredited.get(claim.way) or frozenset())
 
     def takes_probe(self, way: Way) -> bool:
-        """Count a page that is to be dropped; tell whether it is to be fetched all the same.
+        """Count a page that is to be dropped; tell whether to fetch it all the same, as a probe.
 
-        After twenty that are not one is, and so on: a site may begin to lie.
+        One in twenty is, since a site may begin to lie.
         """
         drops = (self._drops.get(way) or 0) + 1
         self._drops[way] = drops
         return drops > 1 and drops % _PROBE == 1
 
     def is_refuted(self, way: Way) -> bool:
-        """Tell whether it takes many pages more for this *way* to be believed."""
+        """Tell whether this *way* was wrong so often that it is far from being believed."""
         right, wrong = self._pages.get(way) or (0, 0)
         return wrong > 0 and not DEFAULT_THRESHOLDS.accept_alias(right, wrong)
 
@@ -111,21 +113,21 @@ class Belief:
 
 
 class Claims:
-    """What pages declare about pages that were not seen yet.
+    """The claims about pages that were not fetched yet.
 
-    :param limit: of how many pages it is remembered, at least half and at most all.
+    :param limit: about how many pages claims are remembered at most; the last half always are.
     """
 
     def __init__(self, limit: int) -> None:
         self._claims: BoundedMapping[bytes, tuple[Claim, ...]] = BoundedMapping(limit)
         self._disputed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
-        # Which page each content belongs to; none where that is not clear.
+        # By content: the page that it belongs to; empty if that is not clear.
         self._owners: BoundedMapping[bytes, bytes] = BoundedMapping(limit)
         self.are_any = False
-        """Whether there were any: each link is asked about, and of most sites there are none."""
+        """Whether there ever was a claim. Most sites make none, and this is asked for each link."""
 
     def about(self, page: bytes) -> tuple[Claim, ...]:
-        """Return what was declared of *page*."""
+        """Return the claims about *page*."""
         return self._claims.get(page) or ()
 
     def add(self, page: bytes, claim: Claim) -> None:
@@ -136,25 +138,25 @@ class Claims:
             self._claims[page] = (*claims, claim)
 
     def settle(self, page: bytes) -> tuple[Claim, ...]:
-        """Forget what was declared of *page*, which was seen, and return it."""
+        """Return and forget the claims about *page*, which was fetched."""
         return self._claims.pop(page) or ()
 
     def withdraw(self, page: bytes, declaring: bytes, callback: Hashable) -> None:
-        """Forget what *callback* got from the page *declaring* about *page*: it raised."""
+        """Forget the claim of *declaring* about *page*: *callback*, which got it, has raised."""
         claims = self.about(page)
         kept = tuple(c for c in claims if (c.page, c.callback) != (declaring, callback))
         if len(kept) < len(claims):
             self._claims[page] = kept
 
     def dispute(self, page: bytes) -> None:
-        """Note that some of what was declared of *page* is wrong."""
+        """Note that one of the claims about *page* is wrong."""
         self._disputed[page] = True
 
     def own(self, content: bytes, page: bytes) -> bytes | None:
-        """Note that a page that shows *content* declares *page*, or itself.
+        """Note that a page with *content* declares *page*, or itself.
 
-        Return the page that another one declared which shows the same: a form to log in, or
-        "not found", under the URLs of all pages. It says nothing about any of them.
+        :return: another page that was declared with the same content, if there is one. Such a
+            content (a log-in form, "not found") says nothing about any of these pages.
         """
         owner = self._owners.get(content)
         if owner is None:
@@ -165,5 +167,5 @@ class Claims:
         return None
 
     def is_disputed(self, page: bytes, claim: Claim) -> bool:
-        """Tell whether something that was seen speaks against *claim*, which is about *page*."""
+        """Tell whether another page's claim or content speaks against *claim* about *page*."""
         return page in self._disputed or self._owners.get(claim.content) != page

@@ -1,4 +1,4 @@
-"""Takes the canonical URL that a page declares as seen: ``URLCANON_DECLARED_CANONICAL``."""
+"""Drops requests for the canonical URLs that pages declare: ``URLCANON_DECLARED_CANONICAL``."""
 
 from __future__ import annotations
 
@@ -55,14 +55,15 @@ logger = logging.getLogger(__name__)
 class DeclaredCanonicalPages:
     """Drops a request whose URL a fetched page declares as its canonical URL.
 
-    A way of declaring is believed (:class:`.Belief`) once enough pages that declare so showed the
-    same as the pages that they declare. Until then both are fetched, and compared.
+    Pages of a site declare in different ways, by what differs between the two URLs
+    (:class:`.Way`). A way is believed (:class:`.Belief`) once enough pages that declare in it
+    showed the same as the pages that they declare. Until then both are fetched and compared.
 
-    A request is dropped only if its callback has had the page. What was dropped is scheduled
-    again if its way of declaring is no longer believed, or if two pages that declare it differ.
+    A request is dropped only if its callback has had the declaring page. Dropped requests are
+    scheduled again if their way is no longer believed, or if two pages that declare one URL differ.
 
-    :param audit: compares pages that are not the same at each visit, with their controls, and a
-        sample of the drops with the pages that declared them.
+    :param audit: compares, with controls, pages that look different, and a sample of the drops with
+        the pages that declared them.
     """
 
     def __init__(
@@ -90,22 +91,22 @@ class DeclaredCanonicalPages:
         self._belief = Belief(limit)
         self._claims = Claims(limit)
         self._labels = LinkLabels(limit)
-        # What the dupefilter has as seen for what a page declared, and no other reason.
+        # The pages that are recorded as seen only because of a claim.
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
-        # What it dropped for that: to be let through.
+        # The requests that were dropped for that, and may be let through.
         self._dropped = DroppedRequests(settings, stats)
         self._has_dupefilter = True
-        # What is fetched although it is believed, so that a site that begins to lie is found out.
+        # The pages that are fetched although the claim is believed, as probes.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
-        # What looked different, and has no verdict yet.
+        # The claims whose two pages looked different, and that have no verdict yet.
         self._open = OpenClaims()
         requests.on_raised.append(self.raised)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def scheduled(self, request: Request, response: Response) -> None:
-        """Record *request* as seen if the spider has its page.
+        """Record *request* as seen if a believed claim says that the spider has its page.
 
-        :param response: what the callback had that made it.
+        :param response: the response whose callback yielded it.
         """
         is_of_our_rules = OWN_RULES.isdisjoint(request.meta) and not is_unfiltered(request)
         if not is_of_our_rules or not self._has_dupefilter:
@@ -124,9 +125,9 @@ class DeclaredCanonicalPages:
         callback = callback_of(request, self._crawler.spider)
         for claim in claims:
             if self._requests.is_deeper(claim.page, request):
-                # The limit may have cut off what it links.
+                # The depth limit may have cut off links of the declaring page.
                 continue
-            # The rules may have changed since, and what they make one page.
+            # The rules may have changed since the claim was made.
             is_about_it = self._fingerprints.page(request, claim.target) == page
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
                 if page not in self._probed and self._belief.takes_probe(claim.way):
@@ -142,12 +143,11 @@ class DeclaredCanonicalPages:
                 return
 
     def delivered(self, response: Response) -> None:
-        """Note what *response*, whose output the spider's middlewares get, declares.
+        """Note what *response*, which a callback has got, declares.
 
-        Only where a callback has it: what an errback yields for what a middleware refused comes by
-        here too, and so does what one makes of an exception. Only of a success: a page of errors
-        may declare the page that is missing. And only of a whole one, since the spider has not all
-        that another lacks.
+        Not if only an errback has got it, or a middleware handled an exception. Not of an error,
+        which may declare the page that is missing. And not of a page that was cut short, since
+        another URL may bring more.
         """
         request = response.request
         if (
@@ -171,16 +171,16 @@ class DeclaredCanonicalPages:
         target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
             self._take(request, page, content, target_page, page_of(response))
-        # Of this site alone: that is what more is known of, and the pages are requested as this one
-        # was, with its headers.
+        # Of this site alone: its noise is better known now, and the pages may be requested with the
+        # headers of this request.
         domain = domain_of(self._canonical_urls.of(request) or request.url)
         for each in self._open.take(domain):
             self._look_again(each, request)
 
     def raised(self, response: Response) -> None:
-        """Forget what *response* declares, and let through what was dropped for it.
+        """Forget what *response* declares, and let through what was dropped because of that.
 
-        Its callback raised, so that the spider has not had the page.
+        Its callback raised, so the spider has not had the page.
         """
         request = response.request
         if request is None:
@@ -199,9 +199,9 @@ class DeclaredCanonicalPages:
             self._release(target_page)
 
     def spider_idle(self) -> None:
-        """Look at all that is open of the ways by which anything was dropped.
+        """Decide all open claims of the ways because of which requests were dropped.
 
-        As long as there was more to fetch that was done as far as it was affordable.
+        Before, these were looked at only as far as the audit's budget had room.
         """
         templates = {
             claim.way: self._dropped.first(page)
@@ -213,12 +213,12 @@ class DeclaredCanonicalPages:
                 self._look_again(each, template, at_any_cost=True)
 
     def dropped(self, drop: Drop) -> None:
-        """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
+        """Remember *drop* if it was dropped because of a claim, and audit a sample of these."""
         page = drop.fingerprint
         claim = self._seen.get(page)
         if claim is None:
             return
-        # Also where it is audited: the callback may raise at the page that stands for it.
+        # Remembered even if it is audited: the callback may raise at the declaring page.
         self._dropped.remember(drop.request, page)
         if not self._is_believed(page, claim):
             self._release(page)
@@ -226,7 +226,7 @@ class DeclaredCanonicalPages:
             self._audit.declared(drop, claim.page)
 
     def audited(self, pair: AuditedPair) -> None:
-        """Note what the audit found."""
+        """Count the verdict of an audit, if it is about a claim."""
         is_told = pair.judgement.verdict is not Verdict.CANNOT_TELL
         if not is_told or DECLARED.isdisjoint(pair.entries):
             return
@@ -241,9 +241,9 @@ class DeclaredCanonicalPages:
         self._count(claim, page, same_page=pair.is_same)
 
     def declared_by(self, fingerprint: bytes) -> str | None:
-        """Return the URL of the page that declared the one of *fingerprint*, if one did.
+        """Return the URL of the page that declared the page with this *fingerprint*.
 
-        None where the duplicate filter has it as seen for another reason.
+        None if no page did, or if it was recorded as seen for another reason.
         """
         claim = self._seen.get(fingerprint)
         return claim.url if claim else None
@@ -256,9 +256,12 @@ class DeclaredCanonicalPages:
         target_page: bytes,
         declaring: Page,
     ) -> None:
-        """Note that *page*, which has *content*, declares *target_page*: *declaring* says so."""
+        """Take the claim of *page*, which has *content*, that *target_page* is the same page.
+
+        :param declaring: the page as it was read.
+        """
         target = declaring.canonical
-        # Of two equal fingerprints the one that is kept anyway takes no memory.
+        # The very same object as *page* where they are equal: it is kept anyway.
         owner = self._claims.own(content.digest, page if target_page == page else target_page)
         if owner:
             self._release(owner)
@@ -275,7 +278,7 @@ class DeclaredCanonicalPages:
         if is_implausible(one, other):
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
-        # What its pages have in common is to be known before any two are compared.
+        # So that the lines that its pages share are known before any two are compared.
         self._audit.sites.watch(domain)
         way = Way(domain, way_of(one, other))
         claim = Claim(
@@ -298,9 +301,9 @@ class DeclaredCanonicalPages:
             self._claims.add(target_page, claim)
 
     def _compare(self, claim: Claim, content: PageDigest, shown: Shown | None = None) -> None:
-        """Compare the page that declares with the one that it declares, which has *content*.
+        """Compare the declaring page of *claim* with the declared one, which has *content*.
 
-        :param shown: what that one shows, where it is at hand.
+        :param shown: the declared page line by line, if it is at hand.
         """
         declaring = self._contents.get(claim.page)
         if declaring is None:
@@ -312,7 +315,7 @@ class DeclaredCanonicalPages:
         if not is_same and (
             common.has_several_paths(content) or common.has_several_paths(declaring)
         ):
-            # A form to log in, or "not found".
+            # It may be a log-in form or "not found".
             return
         if is_same:
             self._count(claim, content.digest, same_page=True)
@@ -323,13 +326,12 @@ class DeclaredCanonicalPages:
             self._open.add(OpenClaim(claim, content, shown, is_probe))
 
     def _look_again(self, each: OpenClaim, template: Request, *, at_any_cost: bool = False) -> None:
-        """Compare once more what looked different, now that more is known of what is noise.
+        """Compare once more two pages that looked different, now that more is known about noise.
 
-        Where that is not enough, its two pages are fetched again, as far as that is affordable:
-        of twenty that are not fetched, since they are believed, one may cost that.
+        If they still differ, both are fetched again, as far as the audit's budget has room.
 
-        :param template: as what they are requested, one for a page of the same site.
-        :param at_any_cost: whether it is to be told now.
+        :param template: a request for a page of the same site, of which they are copies.
+        :param at_any_cost: whether to fetch them even if the budget has no room.
         """
         claim, way = each.claim, each.claim.way
         declaring = self._contents.get(claim.page)
@@ -352,7 +354,7 @@ class DeclaredCanonicalPages:
                 self._open.put_back(each)
 
     def _compared(self, each: OpenClaim, judgement: Judgement) -> None:
-        """Take over the verdict over two pages, one of which declares the other."""
+        """Count the verdict about two pages, one of which declares the other."""
         self._open.close(each, judgement.verdict)
         if judgement.verdict is Verdict.SAME:
             self._count(each.claim, each.content.digest, same_page=True)
@@ -360,7 +362,7 @@ class DeclaredCanonicalPages:
             self._count(each.claim, each.claim.content, same_page=False)
 
     def _compare_with_others(self, claim: Claim, content: PageDigest, page: bytes) -> None:
-        """Compare the pages that declare *page*: if they differ, one of them is wrong."""
+        """Compare *claim* with others about *page*: if two declaring pages differ, one is wrong."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
             noise = self._audit.sites.noise_of(claim.way.domain)
@@ -381,7 +383,7 @@ class DeclaredCanonicalPages:
         if not same_page:
             self._stats.inc(Stat.DECLARED_WRONG)
             if was_believed:
-                # Else nothing was dropped for it, as where all views of a list declare it.
+                # Otherwise nothing was dropped because of it.
                 if not self._belief.holds(claim.way):
                     self._warn_of(claim)
                 self._release_what_is_not_believed(claim.way.domain)
@@ -410,8 +412,8 @@ class DeclaredCanonicalPages:
         self._seen.pop(page)
         self._stats.inc(Stat.DECLARED_RELEASED)
         first, *others = requests
-        # The dupefilter has the page as seen. It drops the others again, as variants of the
-        # first one, which wait for what becomes of that.
+        # The page is recorded as seen, so the duplicate filter drops the others again. As variants
+        # of the first one they wait for its outcome.
         self._crawler.engine.crawl(marked(first, RELEASED))
         for request in others:
             self._crawler.engine.crawl(with_url(request, request.url))
@@ -432,10 +434,10 @@ class DeclaredCanonicalPages:
 
 
 def _contradictions(page: Page, canonical: str) -> frozenset[str]:
-    """Return the names of what else *page* says of its address that *canonical* does not have.
+    """Return which other addresses that *page* states contradict *canonical*, by their names.
 
-    What tells its own URL from the canonical one is in its ``og:url`` too, or in the address of
-    the page that follows it.
+    An address does, such as ``og:url`` or that of the next page, if it has a part of the page's own
+    URL that *canonical* does not have.
     """
     url, target = split(page.url), split(canonical)
     own = {*(url.query or ()), *url.path.split("/")} - {

@@ -1,4 +1,4 @@
-"""Pages that look other than the ones that they declare, until it is told whether they are."""
+"""Claims whose two pages looked different, until there is a verdict whether they are two pages."""
 
 from __future__ import annotations
 
@@ -17,59 +17,58 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _OF_A_WAY: Final = 6
-"""Of how many pages that declare in one way it may be open whether they are right: what is told of
-these is told of all."""
+"""How many claims of one way may be open: their verdicts decide about the whole way."""
 _AT_ONCE: Final = 6
-"""So many are looked at with each page of their site: a site may have any number of ways."""
+"""How many are looked at with each page of their site, which may have any number of ways."""
 _MOST: Final = 10_000
-"""In all, of some 3 kB each."""
+"""How many may be open in all, of some 3 kB each."""
 _WITH_LINES: Final = 1_000
-"""Of more of them what was shown is not kept line by line, and fetched once more."""
+"""If more are open, the lines of the declared page are not kept: it is fetched once more."""
 
 
 @define(eq=False)
 class OpenClaim:
-    """A page and the one that it declares, which looked different."""
+    """A claim whose two pages looked different."""
 
     claim: Claim
     content: PageDigest
-    """What the declared one showed."""
+    """The digest of the declared page."""
     shown: Shown | None
-    """The same, line by line, where it was at hand."""
+    """The declared page line by line, if it is at hand."""
     is_probe: bool
-    """Whether the declared one, which was believed, was fetched to see whether that is right."""
+    """Whether the declared page was fetched as a probe, although the claim was believed."""
 
 
 class OpenClaims:
-    """What is open of each site, and waits until it is looked at again."""
+    """The open claims of each site, which wait until they are looked at again."""
 
     def __init__(self) -> None:
-        # How many are open of each way of declaring, and how many of these are probes.
+        # By way: how many claims are open, and how many of these are probes.
         self._ways: Counter[Way] = Counter()
         self._probes: Counter[Way] = Counter()
         # By domain and way. The last one of a way is looked at first.
         self._waiting: dict[str, dict[Way, list[OpenClaim]]] = {}
-        # How often the two turned out to be one page, and how often two.
+        # By way: how often the two pages turned out to be one page, and how often two.
         self._told: BoundedMapping[Way, tuple[int, int]] = BoundedMapping(_MOST)
         self._size = 0
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for one more, of whatever way."""
+        """Whether there is no room for another one, of any way."""
         return self._size >= _MOST
 
     def is_doubtful(self, way: Way) -> bool:
-        """Tell whether nothing that declares in this *way* is believed, for what is open of it.
+        """Tell whether open claims are a reason not to believe this *way*.
 
-        Not where pages that look different always turn out to be one: that is so on a site which
-        shows something else at each visit. But what was fetched to see whether it is right counts.
+        Probes always are. Others are not on a site where pages that look different have turned out
+        to be one page again and again, since it shows something else at each visit.
         """
         looks = self._told.get(way) or (0, 0)
         is_telling = not DEFAULT_THRESHOLDS.accept_alias(*looks)
         return self._probes[way] > 0 or (is_telling and self._ways[way] > 0)
 
     def add(self, each: OpenClaim) -> None:
-        """Have *each* wait, to be looked at first; it takes the place of one if too many do."""
+        """Add *each*, to be looked at first; if its way has too many, the oldest is closed."""
         way = each.claim.way
         waiting = self._waiting.setdefault(way.domain, {}).setdefault(way, [])
         if self._ways[way] >= _OF_A_WAY and waiting:
@@ -81,7 +80,7 @@ class OpenClaims:
             waiting.append(each)
 
     def take(self, domain: str) -> list[OpenClaim]:
-        """Return some of those of *domain*, which wait no more, and are open all the same."""
+        """Return some claims of *domain*, which no longer wait, but stay open until closed."""
         ways = self._waiting.pop(domain, {})
         taken: list[OpenClaim] = []
         while ways and len(taken) < _AT_ONCE:
@@ -89,25 +88,25 @@ class OpenClaims:
             waiting = ways.pop(way)
             if waiting:
                 taken.append(waiting.pop())
-                # Those of other ways are next.
+                # The next one is of another way.
                 ways[way] = waiting
         if ways:
             self._waiting[domain] = ways
         return taken
 
     def take_of(self, way: Way) -> list[OpenClaim]:
-        """Return those of one *way*, which wait no more, and are open all the same."""
+        """Return the claims of one *way*, which no longer wait, but stay open until closed."""
         return self._waiting.get(way.domain, {}).pop(way, [])
 
     def put_back(self, each: OpenClaim) -> None:
-        """Have *each* wait again, behind the others."""
+        """Have *each* wait again, to be looked at last."""
         if self._size > _WITH_LINES:
             each.shown = None
         way = each.claim.way
         self._waiting.setdefault(way.domain, {}).setdefault(way, []).insert(0, each)
 
     def close(self, each: OpenClaim, verdict: Verdict = Verdict.CANNOT_TELL) -> None:
-        """Note that *verdict* is what can be told of *each*."""
+        """Close *each* with a *verdict*."""
         way = each.claim.way
         if verdict is not Verdict.CANNOT_TELL:
             same, other = self._told.get(way) or (0, 0)
