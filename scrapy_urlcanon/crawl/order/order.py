@@ -40,12 +40,13 @@ if TYPE_CHECKING:
 
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
-"""The best so many of the links of a page say what it leads to."""
+"""How many links of a page, the best ones, say what the page leads to."""
 _WAITING_PAGES: Final = 8
-"""After so many further pages it is taken as known what a page led to. With 32 the first tenth of a
-crawl went to lists of which nothing but that was known, that each leads to as many again."""
+"""After so many further pages the model learns what a page led to. With 32 the first tenth of a
+crawl went to lists that were only known to lead to as many lists again."""
 _SUSPICION: Final = -2.0
-"""In logits: what is expected less of what usual rules of known software suspect."""
+"""In logits: the weight, to begin with, of being suspected by a rule that is usual in the known
+software."""
 _NONE: Final = News(0, 0, 0.0)
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
@@ -53,8 +54,8 @@ _MAX_FOUND: Final = 100_000
 _NAMING: Final = frozenset(
     {b"origin-when-cross-origin", b"same-origin", b"strict-origin-when-cross-origin"}
 )
-"""What a site says of ``Referer`` by which its own pages are named in full all the same
-(https://www.w3.org/TR/referrer-policy/)."""
+"""Values of ``Referrer-Policy`` with which requests within a site still name the linking page in
+full (https://www.w3.org/TR/referrer-policy/)."""
 
 
 @define(eq=False)
@@ -65,14 +66,14 @@ class Taken:
     features: Features
     slot: str
     priority: int
-    """That which its spider gave it."""
+    """The priority that its spider gave it."""
     linked_by: str
-    """The page on which it was found; empty where it is not known."""
+    """The page that links it; empty if not known."""
     expected: float
     turn: Turn
-    """Of the others than the best it came whatever was expected of it."""
+    """By which rule it was chosen: with others than the best, whatever was expected of it."""
     goes_on: bool = False
-    """Whether what it was redirected to waits."""
+    """Whether it was redirected, and the request for that waits."""
 
 
 @define(eq=False)
@@ -81,19 +82,19 @@ class Fetched:
 
     taken: Taken
     hops: list[Taken]
-    """What redirected to it."""
+    """The requests that were redirected to it."""
     news: News
     cost: int = 1
-    """How many fetches it took."""
+    """How many fetches it took, with redirects and retries."""
     links: Links | None = None
     is_named: bool = True
-    """Whether its requests say that they were found on it (``Referer``)."""
+    """Whether the requests that it links name it in ``Referer``."""
     leads: Counter[bytes] = field(factory=Counter)
-    """The features of the requests that it led to, and how many have them."""
+    """The features of the requests that it links, and how many have each."""
     output: Output | None = None
-    """Collects what it is worth, where that is known once its callback is done."""
+    """Collects its items, where its worth depends on them; None once the callback is done."""
     quality: str = field(init=False)
-    """What it brought itself, as a feature of its links."""
+    """How much news it brought, as a feature of its links."""
     standing: Standing = field(init=False)
 
     @standing.default
@@ -111,29 +112,30 @@ class Outcome:
 
     taken: Taken
     first: Taken
-    """What redirected to it first, or itself."""
+    """The first request of its chain of redirects, or itself."""
     news: News = _NONE
     came: float = 0.0
     """What it is worth, from 0 to 1."""
     has_news: bool = False
     says_nothing: bool = False
-    """Whether the server did not show what is there, which says nothing of it."""
+    """Whether the server did not show what is there, so that its worth says nothing of the URL."""
 
     @property
     def is_drawn(self) -> bool:
-        """Whether it was drawn at random, or what redirected to it was."""
+        """Whether the first request was drawn at random."""
         return self.first.turn is Turn.DRAWN
 
 
 class Order:
     """Expects of each request what its page will bring, and learns from what it brought.
 
-    It is told of a request when it begins to wait, when it is taken, and of what came of it.
+    It hears of each request three times: when it begins to wait (:meth:`features`), when it is
+    taken from the queue (:meth:`taken`), and what came of it (:meth:`fetched`, :meth:`failed`).
 
-    :param on_outcome: is told of each.
-    :param is_under_way: tells whether what becomes of a request that was taken is not known yet.
-    :param are_named: whether requests say on which page they were found, where a site does not
-        forbid it.
+    :param on_outcome: is called with each outcome.
+    :param is_under_way: tells whether a request that was taken has no outcome yet.
+    :param are_named: whether requests name the page that links them (``Referer``), unless a site
+        forbids it.
     """
 
     def __init__(
@@ -148,8 +150,8 @@ class Order:
         self._is_under_way = is_under_way
         self._are_named = are_named
         self._url_features = UrlFeatures()
-        # Where nothing is known a usual page is expected. With twice as much, each kind of which
-        # nothing was known was tried before those that were known to be usual.
+        # Of the unknown, a usual page is expected. With twice as much, each unknown kind was tried
+        # before the kinds that were known to be usual.
         self._news = OnlineModel(USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
         self._leads = OnlineModel(USUAL)
@@ -167,22 +169,22 @@ class Order:
         elif callable(settings.order_by):
             self._value = Scaled(settings.order_by)
         self._turns: BoundedMapping[str, Turns] = BoundedMapping(_MAX_SLOTS)
-        # Under the URL: a redirect and a retry are other objects.
+        # By URL, since redirects and retries are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
-        # By the URLs of requests that do not say so, and of those that come of redirects.
+        # By URL: the linking page, for requests without a Referer and those that follow a redirect.
         self._found_on: BoundedMapping[str, str] = BoundedMapping(_MAX_FOUND)
         self._redirected: list[tuple[Request, Taken]] = []
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
-        # Of each link: a WeakKeyDictionary takes several times as long, most of it in Python.
+        # Not a WeakKeyDictionary, which takes several times as long for each link.
         self._linked_by: dict[ref[Request], Fetched] = {}
         self._forget = self._linked_by.pop
         self._young: deque[Fetched] = deque()
-        # The share of pages that were new altogether, of late.
+        # The share of the last pages in which nearly all was new.
         self._all_new = 0.0
 
     @property
     def is_of_no_use(self) -> bool:
-        """Whether every page is new, so that there is nothing to tell one from another by."""
+        """Whether nearly every page is all new, so that no order is better than another."""
         return self._all_new > 0.97  # noqa: PLR2004
 
     def features(self, request: Request) -> Features:
@@ -206,18 +208,18 @@ class Order:
         return features
 
     def count_on(self, kinds: Sequence[bytes]) -> tuple[list[float], list[float]]:
-        """Return what can be counted on of a request of each of *kinds*, and of what it leads to.
+        """Return for each of *kinds* a cautious expectation of its news, and of what it leads to.
 
-        A kind is the features of requests.
+        :param kinds: the features that requests of one kind share.
         """
         return self._news.count_on(kinds), self._leads.count_on(kinds)
 
     def doubts(self, kinds: Sequence[bytes]) -> list[float]:
-        """Return how little is known of what a request of each of *kinds* brings, from 0 to 1."""
+        """Return for each of *kinds* how uncertain it is what a request brings, from 0 to 1."""
         return self._news.doubts(kinds)
 
     def turn(self, name: str) -> Turn:
-        """Return which one of the slot of this *name* comes next."""
+        """Return the rule by which the next request of the slot *name* is chosen."""
         if self.is_of_no_use:
             return Turn.OLDEST
         turns = self._turns.get(name)
@@ -226,9 +228,9 @@ class Order:
     def taken(
         self, request: Request, name: str, priority: int, features: Features, turn: Turn
     ) -> None:
-        """Note that *request* of the slot of this *name* is fetched next: it was its *turn*.
+        """Note that *request* of the slot *name* was chosen by *turn*, and is fetched next.
 
-        :param priority: that which its spider gave it.
+        :param priority: the priority that its spider gave it.
         """
         turns = self._turns.get(name)
         if turns is None:
@@ -236,7 +238,7 @@ class Order:
         turns.take(turn)
         expected = self._news.expect(features.all)
         url = request.url
-        # Who made it is known no more: it may have waited on a disk.
+        # The linking page is not known from the object: it may have waited on the disk.
         referrer = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
         linked_by = self._found_on.pop(url) or referrer
         self._in_flight[url] = Taken(url, features, name, priority, linked_by, expected, turn)
@@ -250,7 +252,7 @@ class Order:
             self._redirected.append((request, taken))
 
     def fetched(self, request: Request, response: Response) -> None:
-        """Learn from the *response* to *request*, which is no redirect and not tried again."""
+        """Learn from the *response* to *request*: no redirect and no retry follows it."""
         taken = self._in_flight.pop(request.url)
         hops = self._hops(sources_of(request))
         if taken is None or mark_of(request, AUDIT):
@@ -278,7 +280,7 @@ class Order:
             self._came(page, came, has_news=has_news, says_nothing=says_nothing)
 
     def output_of(self, response: Response) -> Output | None:
-        """Return what is to be told of the output for *response*."""
+        """Return what hears of the spider's output for *response*."""
         page = self._fetched.get(response.request) if response.request else None
         if page is None or response.request is None:
             return None
@@ -303,10 +305,10 @@ class Order:
         return output
 
     def callback_failed(self, response: Response) -> None:
-        """Learn what *response* is worth by the items that came before its callback failed."""
+        """Learn the worth of *response* from the items that came before its callback raised."""
         page = self._fetched.get(response.request) if response.request else None
         if page and page.links is None and self._value:
-            # It failed before it had any output.
+            # It raised before it yielded anything.
             self.output_of(response)
         if page and page.output:
             page.output.end()
@@ -324,9 +326,9 @@ class Order:
         self._on_outcome(Outcome(taken, first, page.news, came, has_news, says_nothing))
 
     def _lead(self, page: Fetched) -> float:
-        """Return what *page* leads to, from 0 to 1, by what is expected now.
+        """Return how good the links of *page* are, from 0 to 1, by what is expected of them now.
 
-        When its links were found, nothing may have been known of them.
+        Now, because nothing may have been known about them when they were found.
         """
         best: list[float] = []
         for features, count in page.leads.items():
@@ -340,7 +342,7 @@ class Order:
         if isinstance(exception, IgnoreRequest):
             self._led_nowhere(hops)
         else:
-            # As a refusal it says nothing of what is there.
+            # It cost a fetch, but says nothing about what is there.
             self._learn([taken, *hops] if taken else hops, 0.0)
 
     def request_dropped(self, request: Request) -> None:

@@ -48,10 +48,10 @@ _WARN_FETCHES, _WARN_SHARE = 50, 0.25
 _EVERY: Final = 100
 _SAVE_SECONDS: Final = 30.0
 _SAVE_COST: Final = 200
-"""To save takes one of so many parts of the time at most."""
+"""Saving takes at most this fraction of the time: one in 200."""
 _STAT_TRAPS: Final = 20
 _KINDS: Final = "kinds"
-"""Names what came of kinds of URLs, beside what the order learned."""
+"""The key, beside those of the order, under which the tallies of kinds of URLs are saved."""
 _TRAP: Final = (
     "%(fetches)s of %(all)d for URLs like %(kind)s brought next to nothing new. They come last "
     "from now on."
@@ -73,10 +73,10 @@ class CrawlNews:
 
 
 class OrderedCrawl:
-    """Builds the order of a crawl, and follows what comes of it.
+    """Builds the order of a crawl, follows how well it does, and ends the crawl where it is done.
 
-    :param fingerprints: say which requests are for one page, and what is canonical; None where
-        Scrapy asks no fingerprinter of ours, and each URL is a page.
+    :param fingerprints: say which requests are for one page, and which URL is canonical. None if
+        Scrapy uses another fingerprinter, so that each URL is a page.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class OrderedCrawl:
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
         self._fingerprints = fingerprints
-        # Their variants are left with them.
+        # The pages of requests that were left: their variants are left too.
         self._left_pages: BoundedMapping[bytes, bool] | None = None
         self._max_left_pages = settings.remembered_pages
         self._is_made_anew = False
@@ -138,8 +138,8 @@ class OrderedCrawl:
     def own_priority(self, request: Request) -> int:
         """Return the priority that the spider gave *request*.
 
-        Redirects and retries have another one, and are the same requests: of a priority of their
-        own few would ever be fetched.
+        Scrapy changes the priority of redirects and retries, though they are the same requests. A
+        priority that only these have would get few fetches.
         """
         of_redirects = len(sources_of(request)) * self._of_redirect
         return request.priority - of_redirects - retries_of(request) * self._of_retry
@@ -149,18 +149,18 @@ class OrderedCrawl:
         return self._ending is not None and self._ending.draws(slot, priority)
 
     def is_done(self, slot: str, priority: int) -> bool:
-        """Tell whether what is left of *slot*, of this *priority*, is not worth its fetches."""
+        """Tell whether the rest of *slot*, of this *priority*, is not worth fetching."""
         return self._ending is not None and self._ending.is_done(slot, priority)
 
     def is_left(self, request: Request) -> bool:
-        """Tell whether *request* is to take the place of one that was left.
+        """Tell whether *request* is a rescue for a page that was left.
 
-        A later crawl takes up that one, and this with it: fetched now its page would be twice.
+        A later crawl takes up that page. If it were fetched now, it would be fetched twice.
         """
         if self._ending is None or not mark_of(request, RESCUE):
             return False
         if self._left_pages is None:
-            # Few crawls come here, and most at their end. An earlier run of the job left some too.
+            # Made here, since few crawls come here. Earlier runs of the job may have left some.
             self._left_pages = BoundedMapping(self._max_left_pages)
             for left in self._left.so_far():
                 self._note_left(left)
@@ -168,9 +168,9 @@ class OrderedCrawl:
         return page is not None and page in self._left_pages
 
     def leave(self, request: Request) -> bool:
-        """Write down *request*, which is not fetched; tell whether that went well."""
+        """Write *request*, which is not fetched, to the file; tell whether that went well."""
         if mark_of(request, AUDIT):
-            # It was to be compared with what no later crawl has.
+            # A later crawl does not have the page that it was to be compared with.
             return True
         try:
             self._left.add(request)
@@ -186,7 +186,7 @@ class OrderedCrawl:
 
     def asks_again(self) -> None:
         """Have the engine ask for the next request soon, though there was none now."""
-        # Else it asks when something comes in, or after the five seconds of its heartbeat.
+        # Otherwise it asks at the next response, or at its heartbeat after five seconds.
         slot = slot_of(self._crawler)
         if slot:
             slot.nextcall.schedule()
@@ -203,16 +203,16 @@ class OrderedCrawl:
             self._left_pages[page] = True
 
     def is_left_in(self, path: Path) -> bool:
-        """Tell whether *path* is where this crawl writes down what it leaves."""
+        """Tell whether *path* is the file of this crawl's own ``URLCANON_LEFT``."""
         return path.resolve() == self._left.path.resolve()
 
     def makes_job_anew(self) -> None:
-        """Note that all that this job had left is scheduled again."""
+        """Note that all requests of this job, those that were left too, are scheduled again."""
         self._left.begin_anew()
         self._is_made_anew = True
 
     def spider_opened(self, spider: Spider) -> None:
-        """Warn where requests wait elsewhere, now that the scheduler is open."""
+        """Warn if requests wait in another queue, now that the scheduler is open."""
         self._left.opened()
         if not self.has_queue:
             name = "SCHEDULER_PRIORITY_QUEUE"
@@ -229,16 +229,16 @@ class OrderedCrawl:
             )
 
     def response_downloaded(self, response: Response, request: Request) -> None:
-        """Have it noted where *request* is redirected."""
+        """Tell the order of *response*, which may redirect *request*."""
         self.order.downloaded(request, response)
 
     def spider_error(self, response: Response | Failure) -> None:
-        """Have it learned that a callback failed; of an errback nothing is expected."""
+        """Tell the order that a callback raised; errbacks do not matter to it."""
         if isinstance(response, Response):
             self.order.callback_failed(response)
 
     def spider_idle(self) -> None:
-        """Close the crawl for its own reason where something was left.
+        """Close the crawl, with a reason of its own, if requests were left.
 
         :raises CloseSpider: then.
         """
@@ -295,7 +295,7 @@ class OrderedCrawl:
         self._curve.add(news.new)
         self._deciles.add(taken.expected, outcome.came)
         url = self._canonical(taken.url)
-        # Files that differ are no trap, though their order is the last.
+        # Files whose text is not read are no trap, though they are fetched last.
         note = partial(
             self._kinds.note,
             new=news.new,
@@ -304,7 +304,7 @@ class OrderedCrawl:
         )
         note(url, found_on=self._canonical(taken.linked_by) if taken.linked_by else "")
         if first is not taken:
-            # A rule that ends what redirects to it ends this page too.
+            # A rule for the URLs that redirect to it would end these fetches too.
             note(self._canonical(first.url))
         if self._ending:
             self._ending.note(
