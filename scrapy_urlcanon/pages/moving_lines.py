@@ -70,16 +70,20 @@ def moving_lines(one: Shown, other: Shown) -> list[MovingLine]:
     for number, words in enumerate(came):
         for end in (0, -1) if words else ():
             by_end[end, words[end]].append(number)
+    distinct = [*map(frozenset, came)]
     taken: set[int] = set()
     found = []
     for place, (text, words) in enumerate(gone):
+        mine = frozenset(words)
         for number in (*_first_of(by_end, words, taken), place):
             if number in taken or number >= len(came):
                 continue
-            stays = frozenset(words).intersection(came[number])
-            if 2 * len(stays) > max(len({*words}), len({*came[number]})):
+            theirs = distinct[number]
+            fewer, more = sorted((len(mine), len(theirs)))
+            # Words are compared only where there are enough: many may begin as a very long one.
+            if 2 * fewer > more and 2 * len(mine & theirs) > more:
                 taken.add(number)
-                found.append(MovingLine(text, stays))
+                found.append(MovingLine(text, mine & theirs))
                 break
     return found
 

@@ -20,6 +20,8 @@ _ECHOING_LINES = 8
 content; its whole URL always is."""
 _WORDS_OF_A_PATH = 4
 """Up to how many words a line may have besides the name of its page to say where that is."""
+_LONGEST_PATH = 1_000
+"""Characters of such a line, at most: all names are looked for in it."""
 
 
 class TwoPages:
@@ -208,6 +210,8 @@ class TwoPages:
 
         As "Home / Shoes" does above the page of shoes.
         """
+        if len(text) > _LONGEST_PATH:
+            return False
         texts = self.kept[-1].texts
         names = sorted(map(texts.__getitem__, self.alone(texts)), key=len, reverse=True)
         rest = next((text.replace(name, "", 1) for name in names if name in text), text)

@@ -2,7 +2,8 @@
 
 import random
 from collections import Counter
-from itertools import count
+from itertools import count, product
+from time import process_time
 
 import pytest
 
@@ -10,6 +11,7 @@ from scrapy_urlcanon.pages.moving_lines import moving_lines, own_of
 from scrapy_urlcanon.pages.noise import Noise
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.pages.shown import Shown
+from scrapy_urlcanon.pages.two_pages import TwoPages
 from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
 KEPT, VARIANT = "http://a.example/p", "http://a.example/p?x=1"
@@ -47,6 +49,21 @@ def test_moving_line_is_of_neither_page_where_several_visits_show_most_of_it():
     assert lines
     assert own_of(lines, visits[1:]) == []
     assert own_of(lines, [shown("<p>Green shoes")]) == lines
+
+
+def test_time_to_compare_grows_with_the_pages():
+    """However many lines of one may be part of a long line of the other."""
+    words = ["".join(chosen) for chosen in product("abcdefghij", repeat=4)]
+    lines = [f"<p>a {word}" for word in words]
+    many = shown("".join(lines))
+    line = f"a {' '.join(reversed(words))}"
+    pages = TwoPages(many.digest, Noise(), KEPT, VARIANT, page=None, variant_page=None)
+    assert pages.add_kept(many)
+    other = shown("".join(lines[:4_000]) + f"<p>{line}")
+    start = process_time()
+    assert moving_lines(many, other) == []
+    assert not pages.repeats("a".join(words))
+    assert process_time() - start < 0.15
 
 
 def test_same_lines_need_no_control():
