@@ -183,6 +183,18 @@ def strip_root_dot(host: str) -> str:
     return host[:-1] if host.endswith(".") and host != "." and host[-2] != "." else host
 
 
+def home_of(path: str) -> str:
+    """Return the directory of the user of a server whose page is at *path*; ``/`` if of none.
+
+    Many servers have one at ``/~name/`` for each (Apache, ``mod_userdir``).
+
+    >>> home_of("/~ann/a/b"), home_of("/%7eann"), home_of("/a/~ann/")
+    ('/~ann/', '/%7eann/', '/')
+    """
+    first = path[1:].partition("/")[0]
+    return f"/{first}/" if first.lower().startswith(("~", "%7e")) else "/"
+
+
 def is_utf8(text: str) -> bool:
     """Tell whether *text* can be encoded: half of a surrogate pair, as JSON may hold, cannot."""
     if text.isascii():

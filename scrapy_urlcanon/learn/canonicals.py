@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.url import home_of
 from scrapy_urlcanon.learn.classes.shapes import shape_of, templates_of
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
@@ -56,6 +57,8 @@ def way_of(source: Location, target: Location) -> Hashable:
 def is_implausible(source: Location, target: Location) -> bool:
     """Tell whether a declaration is of a kind that is wrong on most sites that make it.
 
+    Or whether it is one user of a server who says what the page of somebody else is.
+
     >>> from scrapy_urlcanon.learn.location import locate
     >>> home = locate("http://a.example/")
     >>> is_implausible(locate("http://a.example/?page=2"), home)
@@ -64,9 +67,13 @@ def is_implausible(source: Location, target: Location) -> bool:
     True
     >>> is_implausible(locate("http://a.example/?sid=2"), home)
     False
+    >>> is_implausible(locate("http://a.example/~ann/?a=1"), locate("http://a.example/~ben/"))
+    True
     """
     if source == target:
         return False
+    if not target.path.startswith(home_of(source.path)):
+        return True
     if (
         target.path == "/"
         and not target.params

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
+from scrapy_urlcanon.canonicalizer.url import home_of
 from scrapy_urlcanon.profiles.reading import parse_version
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def _recognised(
 def _place(path: str, profile: Profile, assets: list[str]) -> str:
     """Return the directory that the page and what it loads from its program have in common.
 
+    Of a page of one user of a server no more than what is that user's.
+
     >>> from scrapy_urlcanon.profiles.catalogue import profile
     >>> _place("/wiki/Main_Page", profile("mediawiki"), ["/w/"])
     '/'
@@ -106,7 +109,8 @@ def _place(path: str, profile: Profile, assets: list[str]) -> str:
         while same < min(len(common), len(other)) and common[same] == other[same]:
             same += 1
         del common[same:]
-    return "/".join(["", *common, ""])
+    place, home = "/".join(["", *common, ""]), home_of(path)
+    return place if place.startswith(home) else home
 
 
 def _directory(path: str, profile: Profile) -> str:

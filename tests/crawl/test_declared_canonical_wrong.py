@@ -10,6 +10,7 @@ from declaring_shop import (
     CANONICALS,
     ON,
     ORDERED,
+    PROOF,
     SUBJECTS,
     VARIANTS,
     article,
@@ -63,6 +64,25 @@ async def test_wrong_canonicals_lose_no_page(crawl, lie):
         on = await crawl(respond_with(answer, *levels), ON)
         assert articles(on) == articles(off)
         assert set(on.hits) - HUBS == set(off.hits) - HUBS
+
+
+@deferred_f_from_coro_f
+async def test_user_of_a_server_hides_no_page_of_another_one(crawl):
+    """Though what the user declares of own pages, with copies of them, was right before."""
+    true = [f"/~ann/{n}{end}" for n in range(PROOF) for end in ("/item?sid=1", "/copy")]
+    lies, hidden = (
+        [template.format(n) for n in range(10)] for template in ("/~ann/{}/item?sid=1", "/~ben/{}")
+    )
+
+    def answer(request):
+        number = request.path.split("/")[2]
+        if request.target in lies and request.target not in true:
+            return article(f"lie{number}", f"/~ben/{number}")
+        return article(f"{request.path[2:5]}{number}", request.path.replace("item", "copy"))
+
+    site = respond_with(answer, true, lies, hidden)
+    off, on = await crawl(site, ORDERED), await crawl(site, ON)
+    assert articles(on) == articles(off)
 
 
 @deferred_f_from_coro_f

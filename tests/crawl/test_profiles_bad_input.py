@@ -118,6 +118,20 @@ async def test_rules_of_a_program_end_where_another_one_begins(crawl):
     assert wiki == [*(f"/wiki/{answer.format(n)}" for n in (1, 2)), f"/wiki/{login.format(1)}"]
 
 
+@pytest.mark.parametrize("ann", ["/~ann/", "/%7Eann/", "/~ann"])
+@deferred_f_from_coro_f
+async def test_page_of_a_user_tells_nothing_of_what_others_have(crawl, ann):
+    """It shows a program, and loads something from the directory of the server."""
+    claim = head(
+        generator("WordPress 6.1") + '<link rel="stylesheet" href="/wp-content/a.css">',
+    )
+    paths = ("/~ann/a?replytocom={}", "/~ben/a?replytocom={}", "/a?replytocom={}")
+    urls = [path.format(number) for path in paths for number in (1, 2)]
+    respond = site({"/": links(ann, "/more"), ann: linking(claim, *urls)}, missing=200)
+    result = await crawl(respond)
+    assert set(result.hits) == {"/", "/more", ann, *urls} - {"/~ann/a?replytocom=2"}
+
+
 @pytest.mark.parametrize("is_stripped", [False, True])
 @deferred_f_from_coro_f
 async def test_program_that_only_a_header_tells_is_unknown_behind_a_proxy(

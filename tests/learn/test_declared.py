@@ -15,12 +15,15 @@ HOME = "http://a.example/"
         ("post/comment-page-2/", "post/"),
         ("text?lang=de", "text"),
         ("section/article", ""),
+        ("~ann/a?sid=1", "~ben/a"),
+        ("~ann/a?sid=1", "a"),
+        ("~ann/", ""),
     ],
 )
 def test_declarations_that_are_wrong_on_most_sites_are_refused(source, target):
     """Pagination that declares page 1, a language that declares another.
 
-    Everything that declares the home page.
+    Everything that declares the home page, and a user of a server what another one has.
     """
     assert is_implausible(locate(HOME + source), locate(HOME + target))
 
