@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.templates import (
     TemplateIndex,
     parse_target,
     parse_template,
+    without_last_slash,
 )
 from scrapy_urlcanon.canonicalizer.text_templates import PATH, SEGMENT, Place, TextTemplate
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
@@ -208,6 +209,18 @@ def parse_rewrite(source: str, target: str) -> Rewrite:
     if problem:
         raise TemplateError(f"{source!r} -> {target!r}: {problem}")
     return rewrite
+
+
+def stripped(rewrite: Rewrite) -> Rewrite | None:
+    """Return the pair without slashes at the end of paths, or None where it does nothing else.
+
+    >>> pair = stripped(parse_rewrite("/{post}/amp/", "/{post}/"))
+    >>> str(pair.source), str(pair.target)
+    ('/{post}/amp', '/{post}')
+    >>> stripped(parse_rewrite("/{post}", "/{post}/"))
+    """
+    source, target = (without_last_slash(each.text) for each in (rewrite.source, rewrite.target))
+    return None if source == target else parse_rewrite(source, target)
 
 
 def _lost(rewrite: Rewrite) -> str | None:

@@ -199,6 +199,21 @@ def parse_template(text: str) -> Template:
     return template
 
 
+def stripped(template: Template) -> Template:
+    """Return the *template* without slashes at the end of its path.
+
+    >>> str(stripped(parse_template("/tag/{tag}/?page={page}")))
+    '/tag/{tag}?page={page}'
+    """
+    return parse_template(without_last_slash(template.text))
+
+
+def without_last_slash(text: str) -> str:
+    """Return the *text* of a template without slashes at the end of its path."""
+    path, question_mark, query = text.partition("?")
+    return (path.rstrip("/") or "/") + question_mark + query
+
+
 def parse_target(text: str, source: Template) -> Template:
     """Return the template *text*, to be filled with what *source* found.
 

@@ -383,3 +383,39 @@ def test_pairs_follow_each_other_and_a_url_that_one_would_change_twice_stays():
     pairs = [["/b/{id}", "/c/{id}"], ["/a/{id}", "/b/{id}"]]
     canonicalizer = Canonicalizer({"*": {"rewrite_path": pairs}})
     assert canonicalizer.canonicalize("http://a.example/a/1") == "http://a.example/c/1"
+
+
+@pytest.mark.parametrize(
+    ("pair", "path", "canonical"),
+    [
+        (["/{post}/amp/", "/{post}/"], "/a-post/amp/", "/a-post"),
+        (["/{post}/amp/", "/{post}/"], "/a-post/amp", "/a-post"),
+        (["/tag/{tag}/?sort={_by}", "/tag/{tag}/"], "/tag/red/?sort=date", "/tag/red"),
+        (["/{list:path}/{_page:digits}/", "/{list}"], "/archive/2020/05/3/", "/archive/2020/05/3"),
+        (["/news/", "/"], "/news/", "/"),
+        (["/news/{post}", "/news/{post}/"], "/news/1/", "/news/1"),
+    ],
+)
+def test_slash_at_the_end_of_a_template_is_none_where_that_of_paths_is_stripped(
+    pair, path, canonical
+):
+    """Else no rule of a site whose paths end in a slash would hold with the preset "aggressive"."""
+    canonicalizer = Canonicalizer({"*": {"rewrite_path": [pair], "trailing_slash": "strip"}})
+    assert canonicalizer.canonicalize(f"http://a.example{path}") == f"http://a.example{canonical}"
+    assert canonicalizer.canonicalize(f"http://a.example{canonical}") == (
+        f"http://a.example{canonical}"
+    )
+
+
+def test_template_with_a_slash_at_its_end_skips_where_that_of_paths_is_stripped():
+    """It is named as it was written, so that it can be found and taken back."""
+    canonicalizer = Canonicalizer({"*": {"skip": ["/print/{page}/"]}}, preset="aggressive")
+    assert canonicalizer.skips("http://a.example/print/1/") == "/print/{page}/"
+
+
+def test_step_names_the_pair_as_it_was_written():
+    """With its slash: by that an audit turns it off."""
+    rules = {"*": {"rewrite_path": [["/{post}/amp/", "/{post}/"]]}}
+    steps = Canonicalizer(rules, preset="aggressive").explain("https://a.example/1/amp/").steps
+    causes = [cause.entry for step in steps for cause in step.causes]
+    assert "/{post}/amp/" in causes

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP, Cause
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Option, Rule, distinct
+from scrapy_urlcanon.canonicalizer.rules.path import TrailingSlash
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
     from scrapy_urlcanon.canonicalizer.templates import Template, TemplateIndex
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
@@ -29,6 +31,9 @@ class RewritePath(Rule):
     ``%7B`` or ``%7D``. What follows the ``?`` without a ``=`` may have places too, and is read like
     a path. Where the value of a parameter begins with a slash, as in ``/login?to=/{page}``, it is
     an address: one that has a query or a fragment becomes no path.
+
+    With ``trailing_slash: strip`` a slash at the end of a template says nothing, since no path has
+    one.
 
     A pair is applied once to a URL. If the result still had the shape of the first template, the
     URL is left as it is, since what would be dropped next may no longer be a page number.
@@ -151,13 +156,18 @@ class RewritePath(Rule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         # Few crawls have any, and the others are not to wait for the import.
-        from scrapy_urlcanon.canonicalizer.rewrites import index_of  # noqa: PLC0415
+        from scrapy_urlcanon.canonicalizer.rewrites import index_of, stripped  # noqa: PLC0415
 
         super().__init__(options)
-        self._rewrites = index_of(tuple(rewrite for rewrite, _ in self.value))
-        self._layers = {rewrite.source.text: layer for rewrite, layer in self.value}
+        pairs: dict[Rewrite, Cause] = {}
+        for written, layer in self.value:
+            pair = stripped(written) if _strips_slashes(options) else written
+            if pair:
+                pairs.setdefault(pair, Cause(layer, written.source.text))
+        self._pairs = pairs
+        self._rewrites = index_of(tuple(pairs))
         self.goes_by_path = not any(
-            rewrite.source.has_query or rewrite.target.has_query for rewrite, _ in self.value
+            rewrite.source.has_query or rewrite.target.has_query for rewrite in pairs
         )
         """Whether parameters make no difference to it, and it none to them."""
         self._last: Url | str | None = None
@@ -173,8 +183,7 @@ class RewritePath(Rule):
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
-        sources = (rewrite.source.text for rewrite, _ in self._rewrites.follow(before))
-        return distinct(Cause(self._layers[source], source) for source in sources)
+        return distinct(self._pairs[rewrite] for rewrite, _ in self._rewrites.follow(before))
 
 
 class Skip(Option):
@@ -182,8 +191,9 @@ class Skip(Option):
 
     What it does: takes templates, as ``rewrite_path`` does. A GET or HEAD request whose canonical
     URL has one of these shapes is not fetched, unless it bypasses the filter (``dont_filter``, as
-    start URLs do). A URL with a parameter that the template does not name has another shape. The
-    option does not change the canonical URL.
+    start URLs do). A URL with a parameter that the template does not name has another shape. With
+    ``trailing_slash: strip`` a slash at the end of a template says nothing. The option does not
+    change the canonical URL.
 
     Why it is safe: the page is always found under another URL as well, though that cannot be
     computed from this one: ``/?p=17`` redirects to the article that every list links.
@@ -222,17 +232,30 @@ class Skip(Option):
     )
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
+        # Few crawls have any, and the others are not to wait for the import.
+        from scrapy_urlcanon.canonicalizer.templates import stripped  # noqa: PLC0415
+
         super().__init__(options)
-        self._index = _index_of(tuple(template for template, _ in self.value))
+        strips = _strips_slashes(options)
+        self._templates = tuple(
+            stripped(template) if strips else template for template, _ in self.value
+        )
+        self._index = _index_of(self._templates)
 
     def cause(self, url: Url) -> Cause | None:
         """Return the template that the canonical *url* fits, with its layer, or None."""
         for position in self._index.candidates(url):
-            template, layer = self.value[position]
-            match = template.match(url)
+            match = self._templates[position].match(url)
             if match is not None and not match.others:
+                template, layer = self.value[position]
                 return Cause(layer, str(template))
         return None
+
+
+def _strips_slashes(options: Mapping[str, Setting]) -> bool:
+    """Tell whether the slash at the end of a path is gone before a template sees it."""
+    setting = options.get(TrailingSlash.name)
+    return setting is not None and setting.value == "strip"
 
 
 @lru_cache(maxsize=100)
