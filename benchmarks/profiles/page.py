@@ -13,26 +13,35 @@ PAGE = Path(__file__).parents[2] / "docs" / "profiles-measured.md"
 _HEAD = """\
 # What profiles save, measured
 
-`make bench-profiles` crawls real programs, installed from packages and filled with made-up content,
-breadth first, without [what is known of them](profiles.md) and with it, and writes this page. A
-page is *lost* if more than a fifth of the words of its main text stand in no page of the crawl with
-profiles. The control is a second crawl without profiles, which asks the program anew: what differs
-there is the program's own doing. Where a crawl has reached
-its limit, what profiles save is seen in the different texts that it has brought by then,
-and pages beyond the limit of one of them count as lost. Programs of which no rule is
-[certain](profiles.md#certain-and-usual) have nothing to save here.
+`make bench-profiles` crawls real programs, breadth first: once without [profiles](profiles.md),
+once with them, and once more without them as a control. The programs are installed from packages
+and filled with made-up content. This page is written from the results.
+
+- **saved**: the share of the fetches of the first crawl that the one with profiles did not need.
+- **different texts**: how many different texts a crawl fetched. Where both crawls reached their
+  limit of fetches, nothing is saved, and this says what profiles gained.
+- **lost**: pages of the first crawl whose main text has more than a fifth of its words in no page
+  of the crawl with profiles. If that crawl reached its limit, pages that it never came to count
+  too.
+- **lost in the control**: the same for the control. So much the program changes by itself.
+
+Programs without a [certain](profiles.md#certain-and-usual) rule have nothing to save here.
 
 """
 _RULES = """
 
 ## Rule by rule
 
-`python -m benchmarks.profiles --rules` takes of each rule of a recognised program, certain or
-[usual](profiles.md#certain-and-usual), the pairs of URLs that a crawl without profiles met and that
-the rule alone would make one, and fetches up to 60 of these anew, each URL twice: lines that differ
-between two fetches of one URL are left out. A pair *differs* if one of both has a line of text that
-the other has not, and it *loses* a line if none of the pages has it that the rule keeps. Of a rule
-for what separates parameters the pairs are URLs of the crawl with the one and the other.
+`python -m benchmarks.profiles --rules` looks at each rule of a recognised program, certain or
+[usual](profiles.md#certain-and-usual). It takes the pairs of URLs that the crawl without profiles
+met and that this rule alone makes one, and fetches up to 60 pairs again, each URL twice. Lines
+that differ between two fetches of one URL are ignored.
+
+- **differ**: pairs in which one page has a line of text that the other has not.
+- **lose a line**: pairs in which the page that the rule drops has a line that none of the kept
+  pages has.
+
+For a rule about what separates parameters, a pair is one URL with both separators.
 
 """
 _COST = """
@@ -40,32 +49,32 @@ _COST = """
 ## What it costs
 
 `python -m benchmarks.profiles_cost` crawls pages in memory with `URLCANON_PROFILES` on and off, in
-turn, and compares the CPU time. It reads all profiles at the first page, in some 0.1 s, and looks
-at up to five pages below each first directory of a host, 32 in all, and at nothing after.
+turn, and compares the CPU time. With profiles on, all of them are read at the first page, which
+takes some 0.1 s. Then up to five pages below each first directory of a host are looked at, 32 of a
+host in all, and no other pages.
 
-The table is from the state in which each of these pages was parsed once more, and all attributes
-of its elements were read. Timed apart, a page that is looked at took 1.2 ms then; in the document
-that the spider's selectors use anyway, of which only the elements are read that a sign is about, it
-takes 0.5 ms.
+The table was measured when looking at a page took 1.2 ms. It takes 0.5 ms now: the document that
+the spider's selectors parse is used, and only the elements that a sign is about are read.
 
 """
 _ALONE = """
 
 ## On real sites
 
-`make bench-suspicions` tells programs by the URLs alone of two sets of archived sites, of which
-there are neither headers nor pages, takes all that is known of these programs for rules, also what
-is only usual, and compares the pages: first the rules that say that the page is the same, then
-those for other views of the same things too, which are suspicions and drop nothing. A link to a
-post counts as found where the page of the topic was archived too. Precision is that of what
-profiles merge beyond the preset.
+`make bench-suspicions` has two sets of archived sites, with URLs and digests but no headers and
+pages. So it recognises programs by their URLs alone, and applies all rules for these programs, the
+usual ones too. It compares what these merge with what the digests say: first the rules for one and
+the same page, then also those for other views of a page, which are suspicions and drop nothing. A
+link to a post counts as found if the page of its topic was archived too. **Precision** is that of
+the merges that the preset does not make by itself.
 
 """
 _PRIOR = """
 
-What is known before adds to what is learned: each site of up to {most:,} captures is learned from
-one half and judged on the other, without suspicions, with the odds that are stated, and with odds
-counted on all sites but this one. The sites with few URLs stand apart too.
+The learner takes into account what is known about programs. To measure what that gains, rules are
+learned from one half of each site of up to {most:,} captures, and judged on the other half: with
+nothing known before, with the odds that the profiles state, and with odds counted on all sites but
+this one. Sites with few URLs are shown apart too.
 
 """
 _NONE = """
