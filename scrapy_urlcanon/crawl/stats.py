@@ -50,8 +50,8 @@ class Stat(Enum):
     """
 
     REQUESTS = "requests"
-    """Requests that the scheduler got: those that it took and those that it dropped, of the
-    spider and of the plugin itself."""
+    """Requests that came to the scheduler, of the spider and of the plugin itself: those that it
+    took and those that it dropped."""
     DROPPED = "dropped"
     """Requests that were dropped as duplicates, as the scheduler reports them, with any duplicate
     filter."""
@@ -60,8 +60,8 @@ class Stat(Enum):
     DROPPED_VARIANT = "dropped/variant"
     """Dropped requests for another URL of a page; `exact` and `variant` add up to `dropped`."""
     DROPPED_SCRAPY_WOULD_KEEP = "dropped/scrapy_would_keep"
-    """Distinct variants that Scrapy alone would have fetched; one that comes again after 100,000
-    others, in a later run of a job or in another process counts again."""
+    """Distinct variants that Scrapy alone would have fetched. A variant counts again if it comes
+    again after 100,000 others, in a later run of a job, or in another process."""
     DROPPED_BY_RULE = "dropped/rule/{option}"
     """Variants due to an option, or to a normalization that is always on."""
     DROPPED_BY_ENTRY = "dropped/entry/{rule}"
@@ -72,40 +72,42 @@ class Stat(Enum):
     UNPARSABLE = "unparsable"
     """Distinct URLs that could not be parsed, and were left alone."""
     SKIPPED = "skipped/{template}"
-    """Requests that a template of `skip` kept from the scheduler; `urlcanon/requests` does not
-    count them."""
+    """Requests that were not scheduled because of this template of `skip`; `urlcanon/requests` does
+    not count them."""
     SKIP_PLACED = "skip/placed"
-    """Skipped requests whose page `URLCANON_SKIP_PLACES` knows: its URL was requested instead. If
-    that had been requested before, `urlcanon/dropped/rule/skip` counts it."""
+    """Skipped requests for which the URL in `URLCANON_SKIP_PLACES` was requested instead. If that
+    URL had been requested before, `urlcanon/dropped/rule/skip` counts it too."""
     REDIRECT_HOPS = "redirect_hops"
     """Redirects to the canonical form of their own URL, which were followed."""
     REDIRECT_HOPS_REWRITABLE = "redirect_hops/rewritable"
-    """Such redirects to the very URL that `URLCANON_REWRITE` would have fetched in the first
-    place."""
+    """How many of these `URLCANON_REWRITE` would have spared, since the redirect led to the very
+    canonical URL."""
     REWRITTEN = "rewritten"
-    """Requests whose URL `URLCANON_REWRITE` replaced. Where such a one is dropped, the URL that was
-    linked counts."""
+    """Requests whose URL `URLCANON_REWRITE` replaced by the canonical one. If such a request is
+    dropped, it counts as one for the URL that was linked."""
     REWRITE_SIGNED = "rewrite/signed"
-    """Requests whose URL was not replaced, because it carries a signature."""
+    """Requests whose URL it did not replace, because the URL carries a signature."""
     RESCUED = "rescued"
-    """Pages that a dropped variant gave after the kept URL had failed, or was no longer remembered
-    (`URLCANON_REMEMBERED_PAGES`)."""
+    """Pages that a dropped variant brought, after the kept URL had failed or was no longer
+    remembered (`URLCANON_REMEMBERED_PAGES`)."""
     RESCUE_SENT = "rescue/sent"
     """Dropped variants that were sent to rescue a page."""
     RESCUE_GIVEN_UP = "rescue/given_up"
-    """Dropped variants that can no longer be sent: more than `URLCANON_RESCUE_MAX_PENDING` waited,
-    or they took more than `URLCANON_PENDING_MAX_BYTES`."""
+    """Dropped variants that can no longer be sent, because more than `URLCANON_RESCUE_MAX_PENDING`
+    waited, or more than `URLCANON_PENDING_MAX_BYTES` of them."""
     AUDITED = "audited"
     """Dropped variants that `URLCANON_AUDIT` fetched and compared with the kept page, and skipped
     URLs whose page it looked for."""
     AUDIT_FALSE_MERGE = "audit/false_merge"
-    """Audited URLs that showed another page, or one found nowhere else; the spider got it."""
+    """Audited variants that showed another page, and skipped URLs whose page was found nowhere
+    else; the spider got these pages."""
     AUDIT_UNJUDGED = "audit/unjudged"
-    """URLs that were fetched for the audit, but could not be compared or prove nothing."""
+    """URLs that were fetched for the audit without a verdict: the pages could not be compared, or
+    what they show proves nothing."""
     AUDIT_RULE_SAME = "audit/rule/{rule}/{domain}/same"
     """Audited variants due to one entry of an option, such as `drop_params:sid`, that showed the
-    kept page; for the first 20 entries while the crawl runs, and for the 20 with the most at the
-    end."""
+    kept page. While the crawl runs these figures are of the first 20 entries, at the end of the 20
+    with the most."""
     AUDIT_RULE_ANOTHER = "audit/rule/{rule}/{domain}/another"
     """Audited variants that showed another page because of this entry."""
     AUDIT_RULE_CANNOT_TELL = "audit/rule/{rule}/{domain}/cannot_tell"
@@ -121,20 +123,20 @@ class Stat(Enum):
     AUDIT_SUSPENDED_ENTRY = "audit/suspended/{option}/{entry}"
     """Domains on which one entry of an option, such as `sid` of `drop_params`, was turned off."""
     AUDIT_FETCHES = "audit/fetches"
-    """Requests that the audit sent: for dropped variants and skipped URLs, and for kept URLs once
-    more."""
+    """Requests that the audit sent: for dropped variants, for skipped URLs, and for kept URLs a
+    second time."""
     AUDIT_LET_THROUGH = "audit/let_through"
     """Dropped variants that were fetched because their rule was turned off."""
     AUDIT_ASKED_AGAIN = "audit/asked_again"
-    """Dropped variants that were fetched because their page and several others had shown what may
-    be a captcha."""
+    """Dropped variants that were fetched because their page showed the same as several others, as
+    pages behind a captcha do."""
     AUDIT_FORGOTTEN = "audit/forgotten"
-    """Dropped variants that could no longer be fetched when their rule was turned off: more than
-    `URLCANON_AUDIT_MAX_PENDING`, or `URLCANON_PENDING_MAX_BYTES`, had been dropped."""
+    """Dropped variants that can no longer be fetched if their rule is turned off, because there are
+    more than `URLCANON_AUDIT_MAX_PENDING`, or more than `URLCANON_PENDING_MAX_BYTES` of them."""
     DECLARED = "declared_canonical/declared"
     """Pages that declare another URL of their registrable domain, with
-    `URLCANON_DECLARED_CANONICAL`; `urlcanon/dropped/rule/declared_canonical` counts what was
-    dropped for it."""
+    `URLCANON_DECLARED_CANONICAL`. What was dropped because of that is counted by
+    `urlcanon/dropped/rule/declared_canonical`."""
     DECLARED_FOREIGN = "declared_canonical/foreign"
     """Pages that declare a URL of another domain."""
     DECLARED_IMPLAUSIBLE = "declared_canonical/implausible"
@@ -148,53 +150,58 @@ class Stat(Enum):
     DECLARED_RELEASED = "declared_canonical/released"
     """Dropped pages that were fetched because their way of declaring is no longer believed."""
     DECLARED_FORGOTTEN = "declared_canonical/forgotten"
-    """Dropped pages that could no longer be fetched then, for lack of room."""
+    """Dropped pages that can no longer be fetched then, for lack of room."""
     CLEAN_PARAM_TAKEN = "clean_param/taken"
     """Rules that `URLCANON_CLEAN_PARAM` took from robots.txt files."""
     CLEAN_PARAM_NOT_TAKEN = "clean_param/not_taken"
     """Lines of robots.txt files, or names in them, that it did not take; the log says why."""
     PROFILE_RECOGNISED = "profile/recognised/{profile}"
-    """Places of hosts at which this program was recognised, by [its profile](profiles.md)."""
+    """Places (a host and a path) at which this program was recognised, by [its
+    profile](profiles.md)."""
     PART_SHOWN = "profile/part/shown"
     """Requests for a part of a page, such as a post of a topic, that were not sent because a
     fetched page shows it; `urlcanon/requests` does not count them."""
     PART_FETCHED = "profile/part/fetched"
-    """Requests for a part of a page that were held back, and sent at the end: no page showed it."""
+    """Requests for a part of a page that were held back, and sent at the end, because no page
+    showed the part."""
     SEEN_SKIPPED = "seen/skipped"
     """Requests for pages that an earlier run got, according to `URLCANON_SEEN`; `urlcanon/requests`
     does not count them."""
     SEEN_NOTED = "seen/noted"
-    """Pages that this run got, and URLs that redirected to them."""
+    """Pages that this run got and noted for later runs, and URLs that redirected to them."""
     RECORDED = "recorded"
-    """Responses and redirects that the store of `URLCANON_RECORD` kept."""
+    """Responses and redirects that were written to the store of `URLCANON_RECORD`."""
     RECORD_REVISITED = "record/revisited"
-    """Pages that were fetched a second time, to see what changes from visit to visit."""
+    """Pages that were fetched a second time for it, to see what changes from visit to visit."""
     RECORD_REFUSED = "record/refused"
-    """Responses and redirects that it did not keep: it was full, or could not be written."""
+    """Responses and redirects that could not be written to it."""
     NOVELTY_FETCHED = "novelty/fetched"
-    """Pages that the order by novelty learned from, with `URLCANON_ORDER`, and redirects to what is
-    not fetched again, or at all."""
+    """Fetches that the order by novelty (`URLCANON_ORDER`) learned from: pages, and redirects whose
+    target is not fetched, or was fetched before."""
     NOVELTY_WORDS = "novelty/words"
-    """About how many words these pages had in lines that no page before had."""
+    """About how many words these pages had in lines that no earlier page had."""
     NOVELTY_WITH_NEWS = "novelty/with_news"
     """How many of these pages brought something new."""
     NOVELTY_DECILE_FETCHES = "novelty/decile/{decile}/fetches"
-    """Pages of which this many tenths were expected to be new, before they were fetched."""
+    """Pages by how much of each was expected to be new before it was fetched, in tenths: in decile
+    3, from 0.3 to 0.4."""
     NOVELTY_DECILE_EXPECTED = "novelty/decile/{decile}/expected"
-    """What was expected of these on average, in thousandths."""
+    """How much of these was expected to be new, on average, in thousandths."""
     NOVELTY_DECILE_OBSERVED = "novelty/decile/{decile}/observed"
-    """What these brought on average, in thousandths."""
+    """How much of these was new, on average, in thousandths."""
     NOVELTY_TRAP = "novelty/trap/{kind}"
-    """Fetches of a kind of URLs that brought next to nothing, for the 20 kinds with the most."""
+    """Fetches of one kind of URLs that brought next to nothing, for the 20 kinds with the most."""
     NOVELTY_LEFT = "novelty/left"
-    """Requests that were not fetched because `URLCANON_STOP` ended the crawl or the site."""
+    """Requests that were not fetched because `URLCANON_STOP` ended the crawl, or that of their
+    site."""
     JOB_RECOVERED = "job/recovered"
-    """Requests that were scheduled again because the run before was killed."""
+    """Requests of a job that were scheduled again because the run before was killed."""
     JOB_FETCHED_TWICE = "job/fetched_twice"
-    """Requests that the run before may have sent already when it was killed: an upper bound."""
+    """Requests that the run before had sent when it was killed: an upper bound of what is fetched
+    twice."""
     JOB_UNSERIALIZABLE = "job/unserializable"
-    """Requests that cannot be written to the journal of a job, so that more is fetched again after
-    a kill."""
+    """Requests that cannot be written to the journal of a job. After a kill, more is fetched again
+    because of them."""
     JOB_UNWRITTEN = "job/unwritten"
     """Records and files of a job that could not be written, for example on a full disk; the log
     says which file."""
