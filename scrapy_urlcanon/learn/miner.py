@@ -44,25 +44,30 @@ if TYPE_CHECKING:
     Maker = Callable[[Duplicates], Iterator[tuple[Candidate, int]]]
 
 MAX_TARGETS = 10_000
-"""Of more of them some are looked at."""
+"""If there are more URLs, a sample of about this size is looked at."""
 
 MAX_UNSURE = 10
-"""Rules of one site that are listed apart."""
+"""How many unsure rules of one site are listed."""
 
 MAX_ROUNDS = 4
-"""Each round works on what the rules of the last one left; four settle all sites that we have seen.
-"""
+"""Each round works on what the rules of the round before left; four settle all sites that we have
+seen."""
 
 MAX_ORDERS = 3
-"""What was learned is put into the order of the catalogue, which may leave something to learn."""
+"""How often the rules are put into the order of the catalogue, and mining begins again: in that
+order they may leave something more to learn."""
 
-# What there is to propose: single options first, then pairs of templates for what they leave.
+# What proposes candidates: single options first, then pairs of templates for what these leave.
 _OPTIONS = (differing_options, other_hosts)
 _TEMPLATES = (pairs_of_templates, substitutions_of_paths, paths_in_parameters)
 
 
 class Miner:
-    """Finds the rewrite rules of one site, one accepted candidate after the other."""
+    """Finds the rewrite rules of one site.
+
+    In each round all candidates are proposed and tried, first those without a counter-example. What
+    an accepted candidate makes of the URLs is what the next ones are tried on.
+    """
 
     def __init__(
         self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS, prior: Prior | None = None
@@ -75,19 +80,19 @@ class Miner:
         self.groups = Groups(site, self._promised)
         self.accepted: list[Accepted] = []
         self.shares_seen: list[Share] = []
-        """What share of the URLs that lead to its pages the crawl has seen at least, by those that
-        rules make of others."""
+        """For each accepted rule and class of URLs: how many of the URLs that the rule makes of
+        others the crawl has seen itself."""
         self._failed: dict[Candidate, Accepted] = {}
-        # Of the failed templates that some pages speak against.
+        # Failed templates with counter-examples.
         self._refused: dict[Candidate, Record] = {}
         self._rates = Rates(thresholds.confidence)
         self._start: Callable[[Location], Location] = as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
-        """Begin with what *rules*, those of the crawl and of the preset, leave.
+        """Apply *rules*, those of the crawl and of the preset, before anything is learned.
 
-        What they explain needs no rule, and of what a crawl under rules still shows twice the
-        little that its audits fetched looks like a rule for something else.
+        What they explain needs no rule. And the few duplicates that are left in a crawl under
+        rules, which its audits fetched, would look like evidence for other rules.
         """
 
         def form(location: Location) -> Location:
@@ -101,7 +106,7 @@ class Miner:
         self._apply(form)
 
     def run(self) -> None:
-        """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
+        """Accept all rules that can be; :attr:`groups` then has the URLs as these make them."""
         for _ in range(MAX_ORDERS):
             self._mine()
             if not self._puts_in_order():
@@ -110,10 +115,12 @@ class Miner:
         self.groups.forget_index()
 
     def _puts_in_order(self) -> bool:
-        """Begin anew with what was accepted in the order of the catalogue, where that matters.
+        """Apply the accepted rules in the order of the catalogue, if that makes a difference.
 
-        A rules file knows no other order: where ``/a?tab=files`` has become ``/a/files``, that
-        ``tab=readme`` makes no difference has to be said of ``/a/readme`` too.
+        A rules file knows no other order. For example, if a template makes ``/a?tab=files``
+        ``/a/files`` before ``tab=readme`` is dropped, a rule for ``/a/readme`` is needed too.
+
+        :return: whether it made a difference, so that there may be more to learn.
         """
         ordered = in_order(self.accepted)
         templates = [one for one in ordered if one.is_template]
@@ -122,12 +129,12 @@ class Miner:
         return any(
             settled(self.accepted, url) != settled(ordered, url)
             for url in some
-            # What no template changes is the same in any order.
+            # URLs that no template changes come out the same in any order.
             if any(one.apply(url) != url for one in templates)
         ) and self._begins_anew(ordered)
 
     def _mine(self) -> None:
-        """Accept what can be accepted, round by round."""
+        """Try all candidates, round by round, until a round accepts none."""
         for _ in range(MAX_ROUNDS):
             found = self._round(_OPTIONS)
             failed = dict(self._failed)
@@ -136,7 +143,7 @@ class Miner:
                 break
 
     def _keep_params(self) -> None:
-        """Accept the lists of parameters to keep that lose no page."""
+        """Accept those lists for ``keep_params`` that lose no page."""
         for scope, step, pages in list(allow_lists(self.groups, self._dropped, self.thresholds)):
             if not step.is_valid:
                 continue
@@ -157,15 +164,15 @@ class Miner:
         }
 
     def _round(self, makers: Iterable[Maker]) -> bool:
-        """Try what is proposed; tell whether some of it was accepted."""
+        """Try all candidates of *makers*; tell whether any was accepted."""
         self.groups.forget_index()
         duplicates = Duplicates(self.groups)
         found = collect(chain.from_iterable(maker(duplicates) for maker in makers))
         candidates = select(found, self.groups, self._known)
         self._failed.clear()
         self._refused.clear()
-        # First those without any counter-example: what they explain is no longer there for a more
-        # general one that explains it at a loss.
+        # First those without any counter-example, so that they are not displaced by more general
+        # ones that explain the same at the loss of pages.
         accepted = False
         clean: list[Candidate] = []
         flawed: list[Candidate] = []
@@ -183,11 +190,11 @@ class Miner:
                 and ScopeSearch(trial, self.thresholds).accepted()
             ):
                 self._rates.add_pairs(candidate, pairs)
-                # No page speaks against some of them, but against their siblings.
+                # A clean one was refused above because of its siblings.
                 (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:
                 self._remember(trial)
-            # It holds what it changes: a million URLs, and not beside those of the next one.
+            # It may hold a million URLs: freed before the next one is made.
             del trial
         for candidate in (*clean, *flawed):
             self.groups.rate_of_change = self._rates.beside(candidate)
@@ -203,16 +210,16 @@ class Miner:
         return accepted
 
     def _known(self, candidate: Candidate) -> int:
-        """Return how many pages prior knowledge is worth, of the least known step."""
+        """Return how many pages prior knowledge is worth, that of the weakest step."""
         if self._prior is None:
             return 0
         return min(worth(self._prior(step.option.name, step.setting)) for step in candidate)
 
     def _defaults(self, candidate: Candidate, scope: Scope) -> set[str]:
-        """Return the defaults in a scope of parameters of which a candidate drops another value.
+        """Return other defaults, accepted in *scope*, of the parameters whose values it drops.
 
-        A second one is as good, but where nothing else tells how often captures change what speaks
-        against it is the choice that the parameter makes.
+        A second default is suspicious: if nothing else says how often captures change, the
+        counter-examples may come from the choice that the parameter makes.
         """
         values = {step.drops: step.default for step in candidate if step.default is not None}
         return {
@@ -225,7 +232,7 @@ class Miner:
         }
 
     def _is_category(self, trial: Trial, scope: Scope) -> bool:
-        """Tell whether it drops a second value of a parameter, seen at no place with the first.
+        """Tell whether it drops a second value of a parameter, never seen beside the first one.
 
         ``/shoe/7?category=shoes`` is the shoe, but ``/list?category=shoes`` is no list of hats.
         """
@@ -235,10 +242,11 @@ class Miner:
         return {*trial.changes.values()}.isdisjoint(map(self.form, seen))
 
     def _is_part_of_refused(self, trial: Trial, tally: Tally) -> bool:
-        """Tell whether it may but be the luckiest part of what a refused template does.
+        """Tell whether it may be only the luckiest part of a template that was refused.
 
-        Where ``/{rest:path}/groups`` is another page than ``/{rest}`` for some, what speaks against
-        ``/{a}/groups`` is no change of a page, unless it is too little for chance.
+        If ``/{rest:path}/groups`` was refused as another page than ``/{rest}``, counter-examples of
+        ``/{a}/groups`` are not put down to pages that changed, unless there are too few of them for
+        chance.
         """
         lost, own = tally.against, tally.support(self.thresholds)
         if not lost or trial.known > 0:
@@ -270,9 +278,10 @@ class Miner:
         return any(accepted)
 
     def _asks_for_what_is_gone(self, scope: Scope) -> bool:
-        """Tell whether a scope asks for a parameter that was dropped in a part of it.
+        """Tell whether *scope* has a condition on a parameter that was dropped in a part of it.
 
-        A rules file asks the URL as it is linked, and the trial has not seen that part.
+        In a rules file a condition is about the URL as it is linked, where the parameter is still
+        there. The trial has not seen these URLs with it.
         """
         name, _, value = scope.condition.partition("=")
         place = scope._replace(condition="")
@@ -285,9 +294,9 @@ class Miner:
         )
 
     def _is_led_back(self, trial: Trial, tally: Tally) -> bool:
-        """Tell whether templates lead back what a trial leads away, and more pages speak for them.
+        """Tell whether accepted templates undo what the trial does, and have more evidence.
 
-        A rules file says but one of the two.
+        A rules file can have only one of the two.
         """
         new = Accepted(tally.scope, trial.candidate, tally.evidence(self.thresholds))
         return any(
@@ -302,7 +311,7 @@ class Miner:
         self._failed[trial.candidate] = Accepted(whole.scope, trial.candidate, evidence)
 
     def unsure(self) -> list[Accepted]:
-        """Return what failed by so little that somebody who knows the site may want to see it."""
+        """Return the candidates that failed by little, for somebody who knows the site to judge."""
         likely = [
             failed
             for failed in self._failed.values()
@@ -312,14 +321,14 @@ class Miner:
         return likely[:MAX_UNSURE]
 
     def _accept(self, trial: Trial, tally: Tally) -> bool:
-        """Accept what a trial shows, in place of the templates that lead it back.
+        """Accept the candidate of *trial*, and take back templates that would undo it.
 
-        Return whether it could: not where others were found on what these templates leave.
+        :return: whether it was accepted. It is not if other rules depend on these templates.
         """
         evidence = tally.evidence(self.thresholds)
         scope, changes = tally.scope, trial.changes
         if tally is not trial.whole:
-            # Another part may have been accepted since the trial.
+            # Another scope of the candidate may have been accepted since the trial.
             changes = {
                 source: target
                 for source, target in changes.items()
@@ -342,11 +351,10 @@ class Miner:
         return True
 
     def _shares_seen(self, targets: Collection[Location]) -> Iterator[Share]:
-        """Yield what share of the URLs that a rule makes of others the crawl has seen.
+        """Yield how many of *targets*, the URLs that a rule makes of others, the crawl has seen.
 
-        What another rule made of several was seen if one of these was: that says too much. Nor
-        does it say anything that a class was seen in its other form only, so that each is looked at
-        by itself too.
+        First for all, then for each class of URLs by itself, since a class may have been seen in
+        its other form only.
         """
         find = self.site.locations.find
         classes: dict[str, list[bool]] = {}
@@ -357,10 +365,10 @@ class Miner:
         return (Share(sum(seen), len(seen)) for seen in classes.values())
 
     def leading(self, led: Mapping[Location, bool]) -> frozenset[int]:
-        """Return which of the accepted are templates that lead pages to where they are not fetched.
+        """Return the numbers of the accepted templates that rewrite pages into a skipped class.
 
-        :param led: URLs that end up in a class that is skipped, and whether their page is found
-            outside it.
+        :param led: URLs that end up in a skipped class, each with whether its page is found outside
+            of the class too.
         """
         found: Counter[int] = Counter()
         alone: Counter[int] = Counter()
@@ -373,18 +381,20 @@ class Miner:
         return frozenset(n for n in alone if not self.thresholds.accept_alias(found[n], alone[n]))
 
     def take_back(self, numbers: Collection[int]) -> bool:
-        """Take back some of what was accepted; return whether the rest can do without."""
+        """Take back the accepted rules with these *numbers*; return whether that was possible."""
         return self._begins_anew(
             [a for number, a in enumerate(self.accepted) if number not in numbers]
         )
 
     def _begins_anew(self, accepted: list[Accepted], lost: int = 0) -> bool:
-        """Apply other rules to what was seen, unless they make one what was told apart before.
+        """Apply the rules *accepted* to the site from the start, in place of those so far.
 
-        Where ``/a?color=red`` had become ``/a/red``, all that was left said that ``color`` makes
-        no difference. Without the one rule the other one is wrong.
+        Not if they merge pages that were told apart: a rule may be right only after another one.
+        For example, once ``/a?color=red`` has become ``/a/red``, the URLs that still have ``color``
+        seem to show that it makes no difference. Without the first rule, that is wrong.
 
-        :param lost: how many pages it is known to cost.
+        :param lost: how many merged pages are known, and allowed.
+        :return: whether the rules were applied.
         """
         before = self.accepted, self.groups
         self.accepted, self.groups = accepted, Groups(self.site, self._promised)
@@ -398,12 +408,12 @@ class Miner:
         return True
 
     def _tell_templates(self) -> None:
-        """Have the groups know what becomes of a URL that a candidate makes of others."""
+        """Tell the groups which templates are accepted, for URLs that only a candidate makes."""
         self.groups.settled = partial(settled, [one for one in self.accepted if one.is_template])
 
     def _apply(self, form: Callable[[Location], Location]) -> None:
         self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})
 
     def form(self, location: Location) -> Location:
-        """Return what the accepted rules make of a URL, seen or not."""
+        """Return what the accepted rules make of any URL."""
         return settled(self.accepted, self._start(location))

@@ -77,12 +77,13 @@ class Rate(NamedTuple):
     """How many captures tell the mean, with what is known of sites; 0 where it is no guess."""
 
     def explains(self, changed: int, of: int, chance: float) -> bool:
-        """Tell whether as many of some URLs may but have changed.
+        """Tell whether pages that changed may explain why *changed* URLs of so many differ.
 
-        By what is known of sites they may if that is more likely than that they are content, of
-        which any share is as likely, up to one URL of each two.
+        They may if so many are probable enough at the rate of the site itself. Or if so many are
+        more likely by the rates of other sites than if the URLs had content of their own; then any
+        share up to one URL of two is equally likely.
 
-        :param chance: how probable as many must be at the rate of the site itself.
+        :param chance: how probable so many must be at the rate of the site itself.
         """
         if 1.0 - self._fewer(changed, of) >= chance:
             return True

@@ -1,4 +1,4 @@
-"""All that is known of one registrable domain: which URLs show which page."""
+"""What is known about one registrable domain: which URLs show which page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ SINK_SIZE = 20
 """A page that more URLs than this share is a sink: a login form, a soft 404, an empty search."""
 
 MOST = 0.5
-"""A share of the pages of a kind that says what pages of that kind are."""
+"""If more than this share of the pages of one kind have a property, all pages of that kind count as
+having it."""
 
 MAX_HOPS = 20
 """As many hops as Scrapy's REDIRECT_MAX_TIMES follows."""
@@ -60,24 +61,24 @@ class Site:
     ) -> None:
         self.domain = domain
         self.known_links: KnownLinks | None = None
-        """What crawls know of the links between its pages."""
+        """The links that crawls recorded, if they did."""
         self.semicolon_hosts = semicolon_hosts
         """Hosts, with their ports, where ``;`` separates parameters."""
         self.reordered = reordered
         """Captures of one URL with its parameters in two orders."""
         self.visited = visited
         """URLs that were visited twice."""
-        # By page: whether a simhash, text enough to tell, is known of it, and whether it is no text
-        # for readers.
+        # By page: whether it has a simhash, and so text enough to tell pages apart; and whether it
+        # is data, not text for readers.
         self._telling, self._data = telling, data
         self.locations = locations
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = {
             location: row for location in wanted if (row := locations.find(location)) != NO_ROW
         }
-        """Row of each URL that is declared or redirected to, where it was seen."""
+        """The row of each URL that is declared or redirected to, if it was seen."""
         self.pages = pages
-        """Page number of each row, :data:`NO_EVIDENCE` where nothing is known."""
+        """The page number of each row; :data:`NO_EVIDENCE` if nothing is known."""
         self.declared = declared
         """Declared canonical by row, where it is another URL."""
         self.redirects = redirects
@@ -85,10 +86,10 @@ class Site:
         self.canonical = canonical
         """Rows of URLs that declare themselves."""
         self.contents = max(self.pages, default=NO_EVIDENCE) + 1
-        """Pages whose content was seen; those from this number on are but the unseen target of a
-        redirect."""
+        """How many pages have content that was seen. Higher numbers are of pages known only
+        as the target of a redirect."""
         self.unseen = self._follow_redirects()
-        """What redirects lead to and was not seen, with its page, from the first of these on."""
+        """These targets of redirects, with their page numbers, in order."""
         count = self.contents + len(self.unseen)
         self.sizes = array("i", [0]) * count
         """URLs that show a page, by page number."""
@@ -130,7 +131,7 @@ class Site:
 
     @cached_property
     def links(self) -> Links | None:
-        """The links between its URLs; None where nothing is known of any."""
+        """The links between its URLs; None if no crawl recorded links."""
         if self.known_links is None:
             return None
         find, hosts = self.locations.find, self.semicolon_hosts
@@ -138,23 +139,23 @@ class Site:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether all of it that is linked is known to have been fetched."""
+        """Whether the crawls are known to have fetched all that is linked."""
         return self.known_links is not None and self.known_links.are_whole(self.domain)
 
     @cached_property
     def changed_visits(self) -> float:
-        """What share of second visits to a URL shows another page at least, but for chance."""
+        """A lower bound of the share of second visits that show a page which has changed."""
         steady = sum(visit.is_steady for visit in self.visited)
         return lower_bound(len(self.visited) - steady, steady)
 
     @cached_property
     def worded(self) -> frozenset[str]:
-        """The names of parameters that number parts elsewhere, and here do not."""
+        """Names of parameters that number the parts of listings on other sites, but not here."""
         return worded_names(param for params in self.locations.params for param in params)
 
     @cached_property
     def counted_from_zero(self) -> frozenset[str]:
-        """The names of parameters that number the parts of some listing from 0 on."""
+        """Names of parameters that number the parts of some listing from 0 on."""
         numbers = [numbers_of_first_parts(params) for params in self.locations.params]
         seen: dict[tuple[int, str], set[str]] = {}
         columns = (self.locations.path_of, self.locations.params_of, self.pages)
@@ -166,7 +167,7 @@ class Site:
 
     @cached_property
     def wavering(self) -> frozenset[Location]:
-        """URLs that redirect to one place or another: they say nothing of what is at either."""
+        """URLs that redirect to different places at different times: evidence for none of these."""
         locations, pages = self.locations, self.pages
         return wavering(
             ((locations[row], target) for row, target in self.redirects.items()),
@@ -174,7 +175,7 @@ class Site:
         )
 
     def is_sink(self, page: int) -> bool:
-        """Tell whether so many URLs show the page that it says nothing about any of them."""
+        """Tell whether so many URLs show the page that it is evidence for none of them."""
         return self.sizes[page] > SINK_SIZE
 
     def is_data(self, page: int) -> bool:
@@ -182,16 +183,16 @@ class Site:
         return page < len(self._data) and bool(self._data[page])
 
     def is_empty(self, page: int) -> bool:
-        """Tell whether the page has next to no text of its own, as far as is known by accident.
+        """Tell whether the page has next to no text, while most pages of its kind have some.
 
-        A list without entries has none. Of pages that are pictures most have none: what is known
-        of enough of a kind, such as those of one script, is what the kind is.
+        A list without entries is empty. Pictures are not, since most pages of that kind have no
+        text. Pages are of one kind if the shape of their URLs is the same, as those of one script.
         """
         return page < len(self._empty) and bool(self._empty[page])
 
     @cached_property
     def _empty(self) -> bytearray:
-        """By page, whether it is empty; none is where no page has a text."""
+        """By page: whether it is empty. None is if no page of the site has text."""
         if not any(self._telling):
             return bytearray()
         shapes = [*map(shape_of, self.locations.paths)]

@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 
 
 Prior: TypeAlias = "Callable[[str, object], float]"
-"""What is known of rules before a site was seen: of an option and its setting, such as
-``("drop_params", ["sid"])``, the natural logarithm of the odds that it is right, on top of what
-any candidate has. 0 is nothing, 3 is 20 to 1 for it, -3 is 20 to 1 against it."""
+"""What is known about rules before the site was seen. Given an option and its setting, such as
+``("drop_params", ["sid"])``, it returns the natural logarithm of the odds that the rule is right,
+compared with any other candidate: 0 is no knowledge, 3 is 20 to 1 for it, -3 is 20 to 1 against
+it."""
 
 MAX_WORTH = 20
-"""Pages that prior knowledge is worth at most, for a rule or against it."""
+"""How many pages prior knowledge is worth at most, for a rule or against it."""
 
 
 def worth(log_odds: float) -> int:
     """Return how many pages without a counter-example say as much as prior knowledge.
 
-    Where nothing is known of a share, *n* pages that agree and none that does not make it n + 1
-    times as likely that all do (the rule of succession).
+    By the rule of succession: *n* pages that agree, and none that does not, make it n + 1 times as
+    likely that all do.
 
     >>> worth(0.0), worth(1.4), worth(-1.4), worth(9.0)
     (0, 3, -3, 20)
@@ -39,25 +40,26 @@ def worth(log_odds: float) -> int:
 
 
 class Changes(NamedTuple):
-    """How many of the counter-examples of a rule may but be pages that changed."""
+    """How many counter-examples of a rule may only be pages that changed between two captures."""
 
     changed: int = 0
-    """Counter-examples that were seen but once."""
+    """Counter-examples whose page was seen only once."""
     unclear: int = 0
-    """URLs among which they were."""
+    """How many URLs were compared where these were found."""
     moved: int = 0
-    """Pages seen but once beside many URLs that agree, which are no counter-examples."""
+    """Pages that were seen only once, beside many URLs that agree: not counted as counter-examples.
+    """
     agreeing: int = 0
-    """Those many URLs."""
+    """How many URLs agree there."""
     blurred: float = 0.0
-    """What pages that are worth less as evidence for a rule lack of a whole one."""
+    """How many pages are missing from the evidence because blurred pages count less than 1."""
 
 
 NO_CHANGES = Changes()
 
 
 class Record(NamedTuple):
-    """The pages for a rule and against it."""
+    """How many pages speak for a rule, and how many against it."""
 
     pages: int
     lost: int
@@ -65,36 +67,36 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What a rule has to show before it is believed.
+    """How much evidence it takes to believe a rule.
 
-    The trials are pages, not pairs of URLs: a page that is found under forty URLs says no more
-    about a rule than one that is found under two. Only pages of other folds than the one that
-    proposed the rule count for it; all pages count against it.
+    Evidence is counted in pages, not in pairs of URLs: a page that is found under forty URLs says
+    no more about a rule than one that is found under two. A page speaks for a rule only if it is of
+    another fold than the pages that proposed the rule; any page may speak against it.
     """
 
     confidence: float = 0.95
-    """Of the lower bound."""
+    """The confidence of all lower bounds."""
     precision: float = 0.36
-    """What the lower bound of the share of right merges must reach for a rewrite: 0.36 takes 3
-    pages without a counter-example, 0.5 takes 5, 0.8 takes 14."""
+    """The least lower bound of the share of right merges, for a rewrite: 0.36 takes 3 pages without
+    a counter-example, 0.5 takes 5, 0.8 takes 14."""
     alias: float = 0.5
     """The same for skip templates and declared canonicals, which nobody can check by looking at
     the URL."""
     lost: float = 0.01
-    """The largest share of counter-examples that is put down to chance: pages that changed
-    between two captures."""
+    """The largest share of counter-examples that is put down to pages that changed between two
+    captures."""
     moved: float = 0.05
-    """The same for ``www`` and the scheme. A host with other pages has them everywhere, while
-    pages with a clock, a counter or their own address in them are never twice the same."""
+    """The same for ``www`` and the scheme. It is larger, since pages with a clock, a counter or
+    their own address are never the same twice, while another site would differ on every page."""
     restless: float = 0.15
     """The largest rate of change that is put down to the pages, and not to the rules."""
     chance: float = 0.02
     """How probable it must be that captures which changed make so many counter-examples."""
     blurred: float = 0.25
-    """What a page is worth as evidence that is also found under URLs which differ in some other
+    """How much a page counts as evidence that is also found under URLs which differ in some other
     value."""
     unsure: float = 0.3
-    """Rules whose lower bound reaches only this are listed apart."""
+    """Rules whose lower bound reaches only this are listed as unsure."""
 
     def accept(
         self,
@@ -106,21 +108,21 @@ class Thresholds:
         is_host: bool = False,
         is_choice: bool = False,
     ) -> bool:
-        """Tell whether so many pages for and against a rewrite are enough.
+        """Tell whether a rewrite is accepted, with so many pages for it and against it.
 
-        :param changes: those against it that may but have changed between two captures.
-        :param rate: how often captures of the site do that.
+        :param changes: how many of those against it may only have changed between two captures.
+        :param rate: how often captures of the site change.
         :param is_host: whether it drops ``www`` or the scheme.
-        :param is_choice: whether it replaces one of few words of the path, where no change is to
-            blame for what differs.
+        :param is_choice: whether it replaces one of few words of the path. Then differences are not
+            put down to changes.
         """
         share = self.moved if is_host else self.lost
-        # What differs more often than captures do is content.
+        # What differs more often than captures change is content.
         if self._is_restless(changes, rate) or (
             is_choice and changes.moved > self.moved * (pages + changes.moved)
         ):
             lost += changes.moved
-        # The bound is below the share itself, and takes long where both are many.
+        # The share itself is asked first: it is above the bound, which takes long to compute.
         if pages < self.precision * (pages + lost) or (
             lower_bound(pages, lost, self.confidence) < self.precision
         ):
@@ -143,7 +145,7 @@ class Thresholds:
         )
 
     def accept_alias(self, pages: int, lost: int) -> bool:
-        """Tell whether so many pages for and against a skip template are enough."""
+        """Tell whether a skip template is accepted, with so many pages for it and against it."""
         return (
             lost <= self.lost * (pages + lost)
             and lower_bound(pages, lost, self.confidence) >= self.alias
@@ -152,12 +154,16 @@ class Thresholds:
     def special(
         self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int
     ) -> bool:
-        """Tell whether a part of a scope that failed is really better, and not its luckiest part.
+        """Tell whether a part of a scope that failed is really better, and not only lucky.
 
-        A candidate that is wrong on one page of ten is right on six pages running every other
-        time: some part will always look clean. So there must be too few of the whole's
-        counter-examples in it for chance (Fisher's exact test), at the same confidence over all the
-        parts that were looked at (Bonferroni).
+        If a candidate is wrong on one page of ten, six pages in a row are right every other time:
+        some part always looks clean. The part must have fewer of the counter-examples of the whole
+        than chance would give it (Fisher's exact test), at a confidence that is corrected for the
+        number of parts (Bonferroni).
+
+        :param pages: pages of the part that speak for the candidate; *lost*: against it.
+        :param of_pages: the same of the whole scope, and *of_lost*.
+        :param alternatives: how many parts were looked at.
         """
         if not of_lost:
             return True
@@ -165,10 +171,14 @@ class Thresholds:
         return chance * alternatives <= 1.0 - self.confidence
 
     def special_word(self, own: Record, pooled: Record, rivals: int, rate: Rate) -> bool:
-        """Tell whether a word is really better than others in its place, and not the luckiest.
+        """Tell whether a word is really better than the others in its place, and not only lucky.
 
-        Unless captures that changed make as many counter-examples for all of them, those that
-        would be drawn for it are too few (Fisher's exact test), once for each of its rivals.
+        It is if captures that changed explain the counter-examples of all words, or if it has fewer
+        of these than chance would give it (Fisher's exact test, corrected for its rivals).
+
+        :param own: the evidence of the word.
+        :param pooled: the evidence of all words in its place.
+        :param rivals: how many other words there are.
         """
         share = self.lost if rate.is_alone else min(rate.most, self.restless)
         of = pooled.pages + pooled.lost
@@ -178,7 +188,7 @@ class Thresholds:
         return chance * rivals <= 1.0 - self.confidence
 
     def consider(self, evidence: Evidence) -> bool:
-        """Tell whether evidence is enough to show the rule to somebody who knows the site."""
+        """Tell whether a rule is listed as unsure, for somebody who knows the site to judge."""
         return evidence.bound >= self.unsure and evidence.counter_examples * 5 <= evidence.pages
 
 
@@ -193,33 +203,34 @@ class Tally:
     pages: set[int] = field(default_factory=set)
     """Pages merged rightly, of folds that did not propose the candidate."""
     blurred: set[int] = field(default_factory=set)
-    """Those of them that are found under other URLs of one shape too."""
+    """Those of them that are also found under other URLs of one shape, and so count less."""
     lost: int = 0
+    """Pages that speak against the candidate."""
     changed: int = 0
-    """Those of the lost pages that may but have changed."""
+    """Those of the lost pages that may only have changed between two captures."""
     unclear: int = 0
-    """URLs among which those were."""
+    """How many URLs were compared where these were found."""
     moved: int = 0
-    """Pages that have changed, and are not counted as lost."""
+    """Pages that have changed, since enough other URLs agree: they are not counted as lost."""
     agreeing: int = 0
-    """URLs that agree, where there are enough of a page to tell what has changed."""
+    """How many URLs agree there."""
     unbiased: int = 0
-    """Those of them that tell how often a capture differs; see :class:`Agreement`."""
+    """How many of these say how often a capture changes; see :class:`Agreement`."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def against(self) -> int:
-        """Pages that show something else, whether they have changed or not."""
+        """How many pages show something else, those that have changed included."""
         return self.lost + self.moved
 
     def support(self, thresholds: Thresholds) -> int:
-        """Return how many pages the evidence is worth."""
+        """Return how many whole pages the evidence for the candidate is worth."""
         sharp = len(self.pages) - len(self.blurred)
         return sharp + int(len(self.blurred) * thresholds.blurred)
 
     def changes(self, thresholds: Thresholds) -> Changes:
-        """Return how many of the counter-examples may but be pages that changed."""
+        """Return how many of the counter-examples may only be pages that changed."""
         blurred = len(self.pages) - self.support(thresholds)
         return Changes(self.changed, self.unclear, self.moved, self.agreeing, blurred)
 

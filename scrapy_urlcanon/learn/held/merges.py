@@ -25,26 +25,26 @@ _SEVERAL = NO_EVIDENCE - 1
 
 
 class Agreement(NamedTuple):
-    """How far the URLs of a merge show the same."""
+    """How far the URLs of a merge show the same page."""
 
     lost: int = 0
-    """Pages that would no longer be fetched: the evidence against it."""
+    """Pages that would no longer be fetched: the evidence against the merge."""
     changed: int = 0
-    """Those of the lost pages that were seen but once, as a page is that changed."""
+    """Those of the lost pages that were seen only once, as is a page that has changed."""
     unclear: int = 0
-    """URLs that were too few to tell by those that agree whether another one has changed."""
+    """URLs in merges where too few agree to say whether a page that differs has changed."""
     moved: tuple[Location, ...] = ()
-    """One URL of each page that was seen here only, beside many URLs that agree; such pages are not
-    counted in ``lost``."""
+    """One URL of each page that was seen only here, beside many URLs that agree. Such a page has
+    changed, and is not counted in ``lost``."""
     agreeing: int = 0
-    """Those many URLs."""
+    """How many URLs agree there."""
     unbiased: int = 0
-    """Those of the many of which, one by one, the others would be many without it.
+    """How many of these have enough others beside them that agree, without counting themselves.
 
-    With the ``moved`` they tell without bias how often a capture differs: what one shows has no
-    part in whether it is looked at."""
+    Together with ``moved`` these say without bias how often a capture changes, since what a URL
+    shows does not decide whether it is counted."""
     odd: tuple[Location, ...] = ()
-    """The one that shows something else than two which agree: too few to say what changed."""
+    """The URL that differs from two that agree: these are too few to say which one has changed."""
 
 
 class Merge(NamedTuple):

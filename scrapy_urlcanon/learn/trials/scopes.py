@@ -91,9 +91,9 @@ class ScopeSearch:
         return len(luck) * max(luck) ** tally.support(self._thresholds)
 
     def _is_luckiest(self, tally: Tally) -> bool:
-        """Tell whether it may but be the luckiest part of what any word or value would do.
+        """Tell whether this word or value may only be the luckiest of all in its place.
 
-        So is the last part of a thing: to show it as the thing itself is right of no other part.
+        The last part of a thing always is: no other part is shown as the thing itself.
         """
         trial, rate = self._trial, self._groups.rate_of_change
         return trial.known <= 0 and any(
