@@ -98,7 +98,6 @@ class JobRecovery:
         self._stats = stats
         self._unwritten = unwritten
         self._first_urls = first_urls
-        self._rules = rules
         self._merged = merged
         self._records_start = records_start
         directory = Path(crawler.settings["JOBDIR"])
@@ -115,26 +114,9 @@ class JobRecovery:
         self._request_of = partial(request_from_dict, spider=crawler.spider)
         self._identity = partial(identity_of, spider=crawler.spider)
         self._queue = JobQueue(directory, unwritten)
-        # Another crawl that is about to begin may not have opened the journal yet.
-        self._journal.hold()
-        try:
-            self._last_run = LastRun(
-                self._journal,
-                self._queue,
-                fingerprints,
-                rules,
-                request_of=self._request_of,
-            )
-            self.is_made_anew = self._last_run.is_lost
-            """Whether Scrapy's queue and seen-set are made anew from the journal."""
-            if self.is_made_anew:
-                # The scheduler reads them before the spider is opened.
-                self._queue.discard()
-                for path in (directory / SCRAPY_FILE, *files_in(directory)):
-                    path.unlink(missing_ok=True)
-        finally:
-            # Nothing else would close it if the crawl fails to start.
-            self._journal.close()
+        self._last_run = self._read_last_run(directory, rules)
+        self.is_made_anew = self._last_run.is_lost
+        """Whether Scrapy's queue and seen-set are made anew from the journal."""
         self._replay: Replay | None = None
         requests.on_asked.append(self.asked)
         self.parts: PartsOfPages | None = None
@@ -144,6 +126,24 @@ class JobRecovery:
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_ended, signal)
+
+    def _read_last_run(self, directory: Path, rules: JobRules) -> LastRun:
+        """Read the journal; discard what Scrapy stored in *directory* if that is of no use."""
+        # Another crawl that is about to begin may not have opened the journal yet.
+        self._journal.hold()
+        try:
+            last_run = LastRun(
+                self._journal, self._queue, self._fingerprints, rules, request_of=self._request_of
+            )
+            if last_run.is_lost:
+                # The scheduler reads them before the spider is opened.
+                self._queue.discard()
+                for path in (directory / SCRAPY_FILE, *files_in(directory)):
+                    path.unlink(missing_ok=True)
+        finally:
+            # Nothing else would close it if the crawl fails to start.
+            self._journal.close()
+        return last_run
 
     def hold(self) -> None:
         """Lock the job against other crawls, before the scheduler reads its queue.
