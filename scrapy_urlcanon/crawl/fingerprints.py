@@ -113,15 +113,13 @@ class PageFingerprints:
             return sha1(url.encode()).digest()  # noqa: S324
         return self._of_url(Request(url), url)
 
-    def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
-        """Tell whether the fingerprint of a plain request for *url* was asked for of late.
+    def was_asked_for(self, url: str) -> bool:
+        """Tell whether the fingerprint of a plain request for *url* was asked for lately."""
+        return url in self._memo
 
-        :param forget: whether not to know it any more.
-        """
-        is_known = url in self._memo
-        if forget:
-            self._memo.pop(url, None)
-        return is_known
+    def forget_url(self, url: str) -> bool:
+        """Forget that the fingerprint of *url* was asked for; return whether it was, lately."""
+        return self._memo.pop(url, None) is not None
 
     def forget(self) -> None:
         """Forget all fingerprints: the rules changed."""

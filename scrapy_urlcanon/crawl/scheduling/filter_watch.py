@@ -16,25 +16,28 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _UNASKED = 3
-"""What a duplicate filter drops without a question, before it is said that it asks none. The first
-of it a scheduler may have dropped itself."""
+"""So many requests must be dropped or passed without a question before a warning. The scheduler may
+have dropped the first ones itself."""
 
 
 class AskedFingerprinter(Protocol):
-    """A fingerprinter that knows for which URLs it was asked of late."""
+    """A fingerprinter that knows for which URLs it was asked lately."""
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of *request*."""
 
-    def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
-        """Tell whether the fingerprint of a plain request for *url* was asked for of late."""
+    def was_asked_for(self, url: str) -> bool:
+        """Tell whether the fingerprint of a plain request for *url* was asked for lately."""
+
+    def forget_url(self, url: str) -> bool:
+        """Forget that the fingerprint of *url* was asked for; return whether it was, lately."""
 
 
 class FilterWatch:
     """Finds out whether the duplicate filter asks for our fingerprints.
 
-    What it lets pass without a question says nothing: it may do so with all pages of a kind, such
-    as listings. But it does not ask if it drops anything so, or has not asked when the crawl ends.
+    A filter may let requests pass without asking, as for all listings, and still ask for others.
+    But if it drops some without asking, or has asked for none when the crawl ends, it never asks.
     """
 
     def __init__(
@@ -44,28 +47,28 @@ class FilterWatch:
         self._fingerprints = fingerprints
         self._on_foreign = on_foreign
         self.asks: bool | None = None
-        """Whether it asks; None where that is not known yet."""
+        """Whether it asks; None if that is not known yet."""
         self._last = ""
         self._passed = self._dropped = 0
         """How many requests it let pass or dropped without a question."""
 
     def scheduled(self, request: Request) -> None:
-        """Take note that *request* goes to the scheduler now, and look back at the last one."""
+        """Note that *request* goes to the scheduler now, and look back at the last one."""
         self.look_back()
         if self.asks is not None:
             return
-        # Of any other request it is not known by its URL whether it was asked for.
-        is_known = self._fingerprints.is_asked_for(request.url, forget=True)
-        self._last = request.url if is_known else ""
+        # Only for a plain request the fingerprinter knows by the URL whether it was asked.
+        is_plain = self._fingerprints.forget_url(request.url)
+        self._last = request.url if is_plain else ""
 
     def look_back(self, *, is_dropped: bool = False) -> None:
-        """Look whether the fingerprint of the last request was asked for since.
+        """Find out whether the filter has asked for the fingerprint of the last request.
 
         :param is_dropped: whether that request was dropped.
         """
         if self.asks is not None or not self._last:
             return
-        if self._fingerprints.is_asked_for(self._last):
+        if self._fingerprints.was_asked_for(self._last):
             self.asks = True
             return
         self._last = ""
@@ -75,7 +78,7 @@ class FilterWatch:
             self._found_foreign()
 
     def spider_closed(self) -> None:
-        """Say what was not known until now."""
+        """Warn at the end, if the filter has never asked."""
         if self.asks is None and self._passed + self._dropped >= _UNASKED:
             self._found_foreign()
 
