@@ -1,4 +1,4 @@
-"""The requests of one site and one priority that wait, by what can be counted on of them."""
+"""The waiting requests of one site and one priority, by what is expected of them."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ State: TypeAlias = "dict[bytes, tuple[bytes, list[int]]]"
 
 _MAX_CLASSES: Final = 2_000
 _MAX_CLASSES_IN_ALL: Final = 100_000
-"""Past so many kinds of requests, of one site or of all, new ones are told apart by the shape of
+"""With more kinds of requests, of one site or of all, new requests are told apart by the shape of
 their URLs alone."""
 _RESCORED: Final = 2
-"""After so many requests at the earliest everything that waits is looked at again."""
+"""All classes are scored again after so many requests at the earliest."""
 _SHARE_RESCORED: Final = 64
-"""So many kinds are looked at for each request that is taken, on average. With 8 a shop with
-filters had 500 kinds after 20 fetches, and for 60 more the first product was not learned from."""
+"""How many classes are scored for each request that is taken, on average. With 8, a shop with
+filters had 500 classes after 20 fetches, and for 60 more did not learn from its first product."""
 _DISCOUNT: Final = 0.1
-"""What a page is worth that brings nothing itself and leads to nothing but the best, where there is
-much of that anyway; where there is none it is worth 1."""
+"""The least weight of what a page leads to, if many good pages wait already; the greatest is 1, if
+none do."""
 _WEALTH: Final = 21
-"""Where so many pages wait that are as good as the best, half of the way between the two."""
+"""With so many waiting pages as good as the best, the weight is halfway between the two."""
 _STEPS: Final = 4
-"""What is twice as good is so many steps better. Within a step that comes first which waits
-longest: a site links first what it has most of to say, and a few per cent more that are expected,
-of pages of which three were fetched, are no reason to do otherwise."""
+"""How many levels better a page is that is worth twice as much. Within a level the request that has
+waited longest comes first: a site links its best pages first, and an expectation that is a few per
+cent higher, learned from three pages, is no reason to deviate from that."""
 
 
 class Turn(Enum):
-    """Which of the requests that wait comes next."""
+    """The rule by which the next request is chosen; among equal ones, the oldest is taken."""
 
     BEST = auto()
-    """That which is worth most."""
+    """The request that is worth most."""
     OLDEST = auto()
-    """That which waits longest."""
+    """The request that has waited longest."""
     NEWEST = auto()
-    """That which waits longest of those with the features of what began to wait last."""
+    """A request with the same features as the one that came last."""
     LEAST_TRIED = auto()
-    """That which waits longest of those whose shape was fetched least often."""
+    """A request of the shape that was fetched least often."""
     LEAST_KNOWN = auto()
-    """That which waits longest of those of whose features least is known."""
+    """A request with the features about which least is known."""
     SHAPES = auto()
-    """That which waits longest of the shape whose turn it is, of all that wait."""
+    """A request of the shape that is next in turn (:meth:`Lane._of_next_shape`)."""
     DRAWN = auto()
-    """Any of all that wait, drawn at random."""
+    """Any request, drawn at random."""
 
 
 @define
@@ -65,27 +65,27 @@ class _Class:
     """The requests with the same features."""
 
     first: int
-    """The number of the one that waits longest."""
+    """The number of the request that has waited longest."""
     shape: bytes
     """The coarse features of all of them."""
     others: deque[int] | None = None
-    """The numbers of the others. Most classes of a broad crawl have none, and a deque takes much
-    memory."""
+    """The numbers of the others; None if there are none, as most often in a broad crawl, since a
+    deque takes much memory."""
 
     def __len__(self) -> int:
         return 1 + len(self.others) if self.others else 1
 
     @property
     def last(self) -> int:
-        """The number of the one that began to wait last."""
+        """The number of the request that came last."""
         return self.others[-1] if self.others else self.first
 
     def at(self, place: int) -> int:
-        """Return the number of that at this *place*, as they wait."""
+        """Return the number of the request at this *place*, the oldest at 0."""
         return self.others[place - 1] if self.others and place else self.first
 
     def remove(self, place: int) -> None:
-        """Have that at this *place* wait no more; it is not the last one that waits."""
+        """Remove the request at this *place*; others must be left."""
         assert self.others  # noqa: S101 - else the class is removed
         if place:
             del self.others[place - 1]
@@ -94,17 +94,18 @@ class _Class:
 
 
 class Room:
-    """Counts the classes of all lanes of a crawl, and draws for them."""
+    """Counts the classes of all lanes of a crawl, and draws random numbers for them."""
 
     def __init__(self) -> None:
         self.taken = 0
-        # Two crawls of the same pages go alike. Of each lane it would take 2.5 kB a host.
+        # Seeded, so that two crawls of the same pages go alike; and one for all lanes, since it
+        # takes 2.5 kB.
         self._random = Random(1)  # noqa: S311
         self.draw = self._random.random()
-        """From 0 to 1: says which one is drawn next."""
+        """From 0 to 1: the place of the request that is drawn next."""
 
     def draw_again(self) -> None:
-        """Have another one drawn next."""
+        """Draw another number."""
         self.draw = self._random.random()
 
 
@@ -112,15 +113,15 @@ class Lane:
     """Queues of requests by class: requests with equal features wait in one queue.
 
     What is expected of a class changes while the crawl learns, up and down, so all classes are
-    scored again every few requests. Which of two about equal ones comes first is decided by which
-    has waited longer.
+    scored again every few requests. Of two about equal classes, the one that has waited longer
+    comes first.
 
-    What a page leads to counts the more the less is left that is worth anything itself: a crawl
-    that has only pages of content to fetch will soon have none.
+    What a page leads to counts more if few good pages wait: a crawl that only fetches content, and
+    no lists, will soon have nothing left.
 
-    :param count_on: returns for the features of some classes what can be counted on of each of
-        these, which is more than 0, and what of what each leads to.
-    :param doubts: returns how little is known of each of these features.
+    :param count_on: returns for the features of classes what is expected of each, more than 0, and
+        what is expected of the pages that each leads to.
+    :param doubts: returns for such features how uncertain each expectation is.
     :param room: is shared by all lanes.
     """
 
@@ -135,11 +136,11 @@ class Lane:
         self._room = room
         self._discount = 1.0
         self._classes: dict[bytes, _Class] = {}
-        # The best first, and those that wait longest first. An entry is out of date where its
-        # class is gone; of those that wait longest, where it begins with another request too.
+        # Two heaps of classes: the best first, and the oldest first. An entry is out of date if its
+        # class is gone, or, in the second heap, if its first request has been taken.
         self._best: list[tuple[int, int, bytes]] = []
         self._oldest: list[tuple[int, bytes]] = []
-        # How many of a shape were taken.
+        # How many requests of each shape were taken.
         self._tried: Counter[bytes] = Counter()
         self._since_rescored = 0
         self._size = 0
@@ -149,7 +150,7 @@ class Lane:
         return self._size
 
     def push(self, number: int, features: Features) -> None:
-        """Have the request with this *number* wait; numbers grow."""
+        """Add the request with this *number*; numbers only grow."""
         shape, key = features
         found = self._classes.get(key)
         if found is None and (
@@ -170,10 +171,7 @@ class Lane:
         self._size += 1
 
     def take(self, turn: Turn) -> tuple[int, Features]:
-        """Return number and features of the request whose *turn* it is.
-
-        It waits no more.
-        """
+        """Remove the request that is next by *turn*, and return its number and features."""
         self._since_rescored += 1
         if self._since_rescored >= max(_RESCORED, len(self._classes) // _SHARE_RESCORED):
             self._rescore()
@@ -200,14 +198,14 @@ class Lane:
         return self._classes[key].at(place)
 
     def state(self) -> State:
-        """Return what waits."""
+        """Return all requests that wait, for :meth:`restore`."""
         return {
             key: (each.shape, [each.first, *(each.others or ())])
             for key, each in self._classes.items()
         }
 
     def restore(self, state: State) -> list[int]:
-        """Have wait what waited when :meth:`state` was called; return the numbers."""
+        """Add the requests that waited when :meth:`state` was called; return their numbers."""
         self._classes = {
             key: _Class(first, shape, deque(others) if others else None)
             for key, (shape, (first, *others)) in state.items()
@@ -220,7 +218,7 @@ class Lane:
         return found
 
     def _place(self, turn: Turn) -> tuple[bytes, int]:
-        """Return the class of the request whose *turn* it is, and its place in that."""
+        """Return the class of the request that is next by *turn*, and its place in the class."""
         if turn is not Turn.DRAWN:
             return self._key(turn), 0
         place = int(self._room.draw * self._size)
@@ -232,7 +230,7 @@ class Lane:
 
     def _key(self, turn: Turn) -> bytes:
         classes = self._classes
-        # Of thousands of classes: a function of each took as long as all else that is done here.
+        # Written without a function call for each class, since there are thousands of classes.
         if turn is Turn.LEAST_TRIED:
             tried = self._tried
             fewest = min([tried[shape] for shape in {each.shape for each in classes.values()}])
@@ -261,12 +259,12 @@ class Lane:
             heappop(self._best)
 
     def _of_next_shape(self) -> bytes:
-        """Return the class that waits longest of the shape whose turn it is.
+        """Return the oldest class of the shape that is next in turn.
 
-        A shape has turns by what its requests are worth, and by the root of how many were found:
-        seats are given so to parties (the divisors of V. D'Hondt). With one turn each the rarest
-        shapes, of which a site has many, took all; with turns by their numbers alone the views of
-        a list did, of which there are more than of what it lists.
+        Turns are divided among shapes as seats are among parties (the divisors of V. D'Hondt), by
+        what the requests of a shape are worth times the root of how many were found. With one turn
+        for each shape, the many rare shapes of a site took all turns; with turns by numbers alone,
+        the views of a list did, of which there are more than of what it lists.
         """
         classes, tried = self._classes, self._tried
         oldest: dict[bytes, bytes] = {}
@@ -295,13 +293,13 @@ class Lane:
         self._since_rescored = 0
         classes = self._classes
         if len(self._oldest) > 2 * len(classes):
-            # Most are out of date: as many would gather as requests are taken.
+            # Most entries are out of date, and more would gather with each request.
             self._order_by_age()
-        # All at once: one by one that took half of the time.
+        # In one call: one for each class took half of the time.
         news, leads = self._count_on([*classes])
         wealth = sum(map(mul, news, map(len, classes.values())))
-        # In pages like the best there is, here or behind these: the scale of what is expected is
-        # that of the site, and where all bring little, a list of more of it is not worth more.
+        # Counted in pages as good as the best one, here or behind these: if all pages of a site
+        # bring little, that is no reason to prefer lists of them.
         wealth /= max(chain(news, leads), default=1.0)
         discount = self._discount = _DISCOUNT + (1 - _DISCOUNT) / (1 + wealth / _WEALTH)
         self._best = [
