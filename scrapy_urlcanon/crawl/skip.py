@@ -1,4 +1,4 @@
-"""Skips requests whose page is always found under another URL, and has that fetched if known."""
+"""Skips requests whose page is always found under another URL, and requests that if it is known."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ logger = logging.getLogger(__name__)
 
 
 class SkippedRequests:
-    """Keeps requests from the scheduler whose canonical URL a ``skip`` template fits.
+    """Refuses requests whose canonical URL fits a ``skip`` template, before they are scheduled.
 
-    It listens to ``request_scheduled``, which redirects and retries come by too. Requests that
-    are not to be filtered are let through, start URLs among them, and so are those that are no
-    GET or HEAD, or name their page themselves: no other URL is known to be of that one.
+    It hears ``request_scheduled``, so that redirects and retries are skipped too. These are let
+    through: requests with ``dont_filter``, such as start requests; methods other than GET and HEAD;
+    and requests with ``urlcanon_key``, since no other URL is known to be of that page.
 
-    Where it is known under which other URL a page is, a request for that takes the place of the
-    skipped one, as if a redirect had been followed that nobody needs to fetch. If that brings
-    nothing, the skipped URL is fetched after all, as any URL of a page that fails (see
-    :class:`.PageRequests`); and so it is where the other one is on no domain of the spider's.
+    If the other URL of the page is known, a request for that takes the place of the skipped one, as
+    if a redirect had been followed. If that brings nothing, the skipped URL is fetched, as any URL
+    of a page that failed (:class:`.PageRequests`). So is a skipped URL whose other URL is on no
+    domain of the spider.
 
-    :param places: knows where the pages are, if anything is known.
-    :param on_skipped: is called with each request that is refused without one for its page.
+    :param places: knows the other URLs of skipped pages; None if there is no such file.
+    :param on_skipped: is called with each request that is refused with nothing in its place.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class SkippedRequests:
 
     @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
-        """Count *request* and refuse it if a template fits it.
+        """Refuse *request*, and count it, if its URL fits a template.
 
         :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
             ``core/engine.py``, ``_schedule_request``).
@@ -126,7 +126,7 @@ class SkippedRequests:
         return Drop(request, "", fingerprint, entries, domain_of(request.url))
 
     def _has_led_here(self, place: str, request: Request) -> bool:
-        """Tell whether *place* is redirected to *request*: its page is here now."""
+        """Tell whether *request* follows a redirect from *place*: the page is here now."""
         of = self._canonical_urls.of
         sources = sources_of(request)
         return bool(sources) and of(request, place) in {of(request, url) for url in sources}
@@ -141,9 +141,9 @@ def skipped_requests(
     *,
     on_skipped: Callable[[Drop], None] | None,
 ) -> SkippedRequests | None:
-    """Return what skips requests in a crawl, or None where no rule skips any.
+    """Return what skips requests in a crawl; None if no rule skips any.
 
-    A receiver of its signal costs every request more than its fingerprint.
+    Its receiver of the signal costs each request more than its fingerprint does.
 
     :raises ConfigurationError: if the file of places cannot be used.
     """
@@ -167,8 +167,8 @@ def skipped_requests(
 
 
 def _is_to_be_fetched(request: Request) -> bool:
-    """Tell whether *request* is to be fetched though its URL is skipped.
+    """Tell whether *request* is fetched although its URL is skipped.
 
-    What was requested in its place has failed; or the audit looks what it shows, or has it fetched.
+    It is if what was requested in its place failed, or if an audit fetches or releases it.
     """
     return bool(own_mark_of(request, RESCUE, RELEASED) or mark_of(request, AUDIT))

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 class DroppedDuplicates:
     """Attributes every dropped request to the rules that made it a duplicate, and has it counted.
 
-    It is told by the scheduler (:func:`.hear_of_drops`), which alone knows that a request was
-    dropped, whatever the duplicate filter. A dropped request is ``exact`` where its URL is the
-    first one under its fingerprint, else ``variant``, and credited to every rule that changed one
-    of the two URLs.
+    It hears of drops from the scheduler (:func:`.hear_of_drops`), whatever the duplicate filter. A
+    dropped request is ``exact`` if its URL is the first one under its fingerprint, else a
+    ``variant``. A variant is credited to every rule that changed one of the two URLs.
 
-    :param declared_by: returns the URL of the page that declared the one of a fingerprint, where
-        that alone is why the duplicate filter has it as seen.
-    :param orphans: the fingerprints of pages whose URL was dropped for another page.
-    :param listeners: are called with each dropped request, once it is counted; but for repeats, of
-        which there is nothing to say, and which nearly all drops are: the very request that stands
-        for its page.
-    :param changes_urls: whether requests take the place of those for other URLs, so that none is
-        such a repeat. Where such a one is dropped it counts, and :attr:`reporters` hear of it, as
-        the one that was linked: a variant, due to what makes the one of the other, or to ``skip``.
+    :param declared_by: returns the URL of the page that declared the page of a fingerprint, if the
+        duplicate filter has that as seen for no other reason.
+    :param orphans: fingerprints that the duplicate filter has as seen, though nobody fetched the
+        page: its URL was dropped for another page.
+    :param listeners: are called with each dropped request, once it is counted, except repeats.
+        Repeats are nearly all drops: requests for the very URL that stands for the page.
+    :param changes_urls: whether requests for other URLs are put in the place of requests, by
+        ``URLCANON_REWRITE`` or ``URLCANON_SKIP_PLACES``. Then no drop is taken for a repeat. If
+        such a request is dropped, it counts as the one that it replaced, a variant, and
+        :attr:`reporters` hear of that one.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class DroppedDuplicates:
         self.reporters: list[Callable[[Drop], None]] = []
         """Are called after the listeners, with repeats too."""
         self._changes_urls = changes_urls
-        # Variants come in groups: the first of a group is looked up again and again.
+        # Cached, since the first URL of a group of variants is looked up for each of them.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
 
     def request_dropped(self, request: Request) -> None:
-        """Attribute *request*, which the scheduler did not accept, and tell all who listen."""
+        """Attribute *request*, which the scheduler dropped, count it, and tell the listeners."""
         if self._first_urls.filter_watch:
             self._first_urls.filter_watch.look_back(is_dropped=True)
         fingerprint = self._fingerprints.fingerprint(request)
@@ -91,19 +91,19 @@ class DroppedDuplicates:
             reporter(linked)
 
     def replaced(self, request: Request, url: str) -> Drop:
-        """Return the drop of *request*, in whose place one for *url* is scheduled.
+        """Return a drop of *request*, in whose place a request for *url* is scheduled.
 
-        It is not counted: the duplicate filter may take what is scheduled for a new one.
+        It is not counted, since *request* itself was not dropped.
         """
         fingerprint = self._fingerprints.fingerprint(request)
         if not self._first_urls.is_scheduled(fingerprint):
-            # Of a start request the filter takes no note, and that one was asked for first here.
+            # The filter does not record start requests: here *url* is the first one.
             self._first_urls.know(fingerprint, url)
         entries = self._fired(request) | self._entries_that_fired(url)
         return Drop(request, url, fingerprint, entries, domain_of(request.url))
 
     def _is_repeat(self, request: Request, fingerprint: bytes) -> bool:
-        """Tell whether *request* is that which stands for its page, as the spider made it."""
+        """Tell whether *request* is for the very URL that stands for its page, and is plain."""
         first = self._first_urls.of(fingerprint)
         return (
             (first is None or first == request.url)
@@ -120,7 +120,7 @@ class DroppedDuplicates:
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
             return Drop(request, declaring, fingerprint, DECLARED, domain)
-        # A URL that is not canonical would have been noted: where none is, this one is canonical,
+        # Only first URLs that are not canonical are stored. So without one this URL is canonical,
         # or no rule touched it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or url
         entries: frozenset[RuleEntry] = frozenset()
@@ -130,7 +130,7 @@ class DroppedDuplicates:
         return Drop(request, first, fingerprint, entries, domain, is_asked=is_asked)
 
     def _as_linked(self, drop: Drop) -> Drop:
-        """Return the drop of what was linked, where *drop* is of what takes the place of that."""
+        """Return *drop* as that of the linked request, if its request replaced that one."""
         mark = own_mark_of(drop.request, REWRITTEN)
         if mark is None:
             return drop

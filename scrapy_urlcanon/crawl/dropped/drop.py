@@ -12,29 +12,30 @@ if TYPE_CHECKING:
     from scrapy import Request
 
 DECLARED: Final = frozenset((RuleEntry(DECLARED_CANONICAL),))
-"""What a drop is due to where no rule is: another page declared its URL."""
+"""The cause of a drop that no rule caused: another page declared its URL as canonical."""
 
 
 class Drop(NamedTuple):
-    """One dropped request, attributed."""
+    """One dropped request, and why it was dropped."""
 
     request: Request
     first: str
-    """The URL of the first request with the same fingerprint; that under which the page of a URL
-    that is skipped was found, or nothing."""
+    """The URL of the first request with the same fingerprint. For a skipped URL: the URL at which
+    its page was found, or nothing."""
     fingerprint: bytes
     entries: frozenset[RuleEntry]
-    """What changed one of the two URLs: entries of options, and normalizations; none if exact.
+    """The entries of options, and the normalizations, that changed one of the two URLs.
 
-    ``declared_canonical`` alone where it was another page, which declared it; none where the
-    spider named the page.
+    None if both URLs are the same, or if the spider named the page. ``declared_canonical`` alone if
+    another page declared the URL.
     """
     domain: str
-    """That of the dropped URL, as of :func:`domain_of`."""
+    """The registrable domain of the dropped URL (:func:`domain_of`)."""
     is_asked: bool = True
-    """Whether the duplicate filter saw a request for :attr:`first`, which a cache may have had."""
+    """Whether the duplicate filter saw a request for :attr:`first`; False if only the HTTP cache or
+    an earlier run had that."""
     linked_from: str = ""
-    """The URL of the page that linked it, where a report is to say so and it is known."""
+    """The URL of the page that linked it, if a report needs that and it is known."""
 
     @property
     def rules(self) -> frozenset[str]:
@@ -43,20 +44,20 @@ class Drop(NamedTuple):
 
     @property
     def is_skipped(self) -> bool:
-        """Whether it was skipped, and no duplicate."""
+        """Whether it was skipped by a template of ``skip``, and is no duplicate."""
         return any(entry.is_skip for entry in self.entries)
 
     @property
     def is_declared(self) -> bool:
-        """Whether another page declared its URL, which stands for it."""
+        """Whether it was dropped because another page declared its URL."""
         return self.entries == DECLARED
 
     @property
     def is_exact(self) -> bool:
-        """Whether the very same URL was seen before."""
+        """Whether the URL is the very same as the first one."""
         return self.request.url == self.first
 
     @property
     def asks_the_same(self) -> bool:
-        """Whether the site was asked for the very same before."""
+        """Whether the URL is the same as the first one but for the fragment, which is not sent."""
         return as_sent(self.request.url) == as_sent(self.first)

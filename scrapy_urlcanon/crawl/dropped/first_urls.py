@@ -34,20 +34,19 @@ class FirstUrls:
         self._urls: dict[bytes, str] = {}
         self._seen: Container[bytes] | None = None
         self.filter_watch: FilterWatch | None = None
-        """Finds out whether the duplicate filter asks for ours; None where that is known."""
+        """Finds out whether the duplicate filter asks for our fingerprints; None if it does."""
         self.unasked: set[bytes] = set()
-        """The fingerprints of pages for which a URL stands that the duplicate filter never saw."""
+        """Fingerprints of pages whose first URL the duplicate filter never saw."""
         self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
-        """Is called with a fingerprint and the URL that stands for its page from now on."""
+        """Is called with a fingerprint, and the URL that stands for its page from now on."""
 
     def watch(
         self, crawler: Crawler, fingerprinter: AskedFingerprinter, on_foreign: Callable[[], None]
     ) -> None:
         """Begin to note which requests are scheduled; the scheduler has to be open.
 
-        :param fingerprinter: that of the crawl.
-        :param on_foreign: is called where the duplicate filter turns out not to ask it, once that
-            is said.
+        :param fingerprinter: the fingerprinter of the crawl.
+        :param on_foreign: is called if the duplicate filter turns out not to ask it.
         """
         dupefilter = dupefilter_of(crawler)
         self._seen = seen_fingerprints(dupefilter)
@@ -65,21 +64,21 @@ class FirstUrls:
                 scheduled.add(fingerprint(request))
                 watch.scheduled(request)
 
-        # Every request pays for this signal, more than for its fingerprint.
+        # The signal costs each request more than its fingerprint does.
         hear(crawler, request_scheduled, signals.request_scheduled)
         crawler.signals.connect(watch.spider_closed, signals.spider_closed)
 
     def note(self, fingerprint: bytes, url: str, canonical: str) -> None:
         """Note that a request for *url* has *fingerprint*: it may be the first one.
 
-        Until :meth:`watch` was called the canonical URL is taken for that: where that is wrong a
-        repeated request counts as a variant, and none is lost for it.
+        Before :meth:`watch` is called the canonical URL is taken for the first one. If that is
+        wrong, a repeated request counts as a variant, and nothing is lost.
         """
         urls = self._urls
         if url != canonical and fingerprint not in urls:
             if len(urls) >= _REMEMBERED:
-                # The older half: a dictionary keeps the order, and takes half the memory that
-                # one does which is made to forget one by one.
+                # Forget the older half. A plain dictionary takes half the memory of a structure
+                # that forgets entries one by one.
                 for old in list(islice(urls, _REMEMBERED // 2)):
                     del urls[old]
                     self.unasked.discard(old)
@@ -87,37 +86,38 @@ class FirstUrls:
             urls[fingerprint] = canonical if was_seen else url
 
     def know(self, fingerprint: bytes, url: str) -> None:
-        """Note that *url* was the first one under *fingerprint*, in whatever process."""
+        """Note that *url* was the first one under *fingerprint*, in this process or another."""
         self._urls[fingerprint] = url
 
     def replace(self, fingerprint: bytes, url: str) -> None:
-        """Note that *url* stands for the page of *fingerprint*: the one that came first failed."""
+        """Note that *url* stands for the page of *fingerprint* now: the first URL failed."""
         self._urls[fingerprint] = url
         self.on_replaced(fingerprint, url)
 
     def forget(self, fingerprint: bytes) -> None:
-        """Forget the first URL under *fingerprint*: the rules changed, and it has another one."""
+        """Forget the first URL under *fingerprint*: under new rules that URL has another one."""
         self._urls.pop(fingerprint, None)
 
     def items(self) -> Iterable[tuple[bytes, str]]:
-        """Return all fingerprints whose first URL is remembered, each with that."""
+        """Return the fingerprints whose first URL is remembered, each with that URL."""
         return tuple(self._urls.items())
 
     def is_scheduled(self, fingerprint: bytes) -> bool:
-        """Tell whether a request with *fingerprint* came to the scheduler, as far as is known."""
+        """Tell whether a request with *fingerprint* was scheduled, as far as is known."""
         return self._seen is None or fingerprint in self._seen
 
     def of(self, fingerprint: bytes) -> str | None:
-        """Return the first URL under *fingerprint*; None where it was a canonical one."""
+        """Return the first URL under *fingerprint*; None if that was the canonical one."""
         return self._urls.get(fingerprint)
 
 
 class _Scheduled:
-    """Gives the fingerprints of requests that are being scheduled, and notes their URLs.
+    """A fingerprinter for the duplicate filter alone, which notes the first URLs.
 
-    Others may have been asked for before: of requests that are scheduled later, or copied.
+    The filter asks for requests that are being scheduled. Other components may ask for requests
+    that are scheduled later, or are copies.
 
-    :param urls: by fingerprint; one that has none is that of a canonical URL.
+    :param urls: the first URL of each fingerprint, unless it is the canonical one.
     :param seen: the fingerprints of the requests that were scheduled before.
     """
 

@@ -1,4 +1,4 @@
-"""Keeps a crawl from fetching what earlier runs have got."""
+"""Keeps a crawl from fetching pages that earlier runs have got: ``URLCANON_SEEN``."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ _SHOWN = 5
 class EarlierPages:
     """Refuses requests for pages that earlier runs have got, and notes what this one gets.
 
-    A page is known by the fingerprint that its requests share: whatever its URL, and whether it is
-    requested by the start, by a link or by a redirect. The runs of a job are one run. A page that
-    was got is noted with what redirected to it; where its callback raises, it was not got.
+    A page is known by the fingerprint that its requests share, whichever of its URLs is requested,
+    by a start request, a link or a redirect. All runs of a job count as one run. A page is noted
+    together with the URLs that redirected to it, unless its callback raises.
 
-    :param path: that of the store.
-    :param on_variant: is called with each request that is refused, though its URL is another one
-        than that by which its page was got, and with that one.
+    :param path: the path of the store.
+    :param on_variant: is called with each refused request whose page was got by another URL, and
+        with that URL.
     :raises ConfigurationError: if the store cannot be used.
     """
 
@@ -91,7 +91,7 @@ class EarlierPages:
         self._began = self._beginning()
         self._new: dict[bytes, SeenPage] = {}
         self._write_at = _BATCH
-        # What is noted of responses that the spider is at work on: their callback may raise yet.
+        # The keys noted for responses that the spider is at work on: their callbacks may yet raise.
         self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
         self._raised: WeakSet[Request] = WeakSet()
         self._failing = FailingFile(
@@ -100,24 +100,24 @@ class EarlierPages:
             "The crawl goes on; what is not noted is fetched again by the next one.",
         )
         self._is_known = True
-        # An entry was suspended since the keys were made: one may be that of another page now.
+        # Whether an entry was suspended since the keys were made, so that some may be outdated.
         self._has_other_keys = False
         self._rules = self._digest = ""
         connect = crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
         if requests:
-            # What a callback asks for once more it has not got yet.
+            # This also hears of pages that a callback asks for by a second step.
             requests.on_raised.append(self.spider_error)
         connect(self.spider_closed, signals.spider_closed)
         if self._by == ITEM:
             connect(self.item_scraped, signals.item_scraped)
 
     def begin(self, configuration: Configuration) -> None:
-        """See to it that what is stored is known under the rules of *configuration*.
+        """Give the stored pages the keys that they have under the rules of *configuration*.
 
-        Less what was found wrong: an entry that an earlier run suspended would refuse, for a page
-        that run has got, others that nobody has.
+        Entries that an earlier run suspended are suspended first: because of a page that it got,
+        they would refuse other pages that nobody has.
         """
         self._rules = RulesDocument.of(configuration).digest
         try:
@@ -125,7 +125,7 @@ class EarlierPages:
             changed = self._store.make_keys(self._digest, self._key_of)
             self._has_other_keys = False
         except sqlite3.Error as error:
-            # By the keys of other rules a page that no run has got may pass for one that was got.
+            # With keys of other rules, pages might be refused that no run has got.
             self._is_known = False
             self._failing.note(error)
             return
@@ -146,7 +146,7 @@ class EarlierPages:
             )
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
-        """Note, for the runs to come, that *entry* is wrong on *domain*."""
+        """Note for later runs that *entry* is wrong on *domain*."""
         self._has_other_keys = True
         try:
             self._store.suspend(self._rules, entry, domain)
@@ -206,7 +206,7 @@ class EarlierPages:
         self._is_known = False
 
     def _resume_suspensions(self) -> None:
-        """Suspend what earlier runs found wrong.
+        """Suspend the entries that earlier runs found wrong.
 
         :raises sqlite3.Error: if the store cannot be read or written.
         """
@@ -232,7 +232,7 @@ class EarlierPages:
             )
 
     def _beginning(self) -> float:
-        """Return when this run began, or the job that it is of."""
+        """Return when this run began, or the first run of its job."""
         now = time.time()
         directory = self._crawler.settings["JOBDIR"]
         if not directory:
@@ -246,7 +246,10 @@ class EarlierPages:
             return now
 
     def _got_by(self, key: bytes, url: str) -> str | None:
-        """Return the URL by which an earlier run got the page of *key*, if that holds for *url*."""
+        """Return the URL by which an earlier run got the page of *key*; None if none did.
+
+        :param url: the URL that is requested, whose host says when pages expire.
+        """
         try:
             got = self._store.got(key)
         except sqlite3.Error as error:
@@ -260,9 +263,9 @@ class EarlierPages:
         return got.url if not expires or time.time() - got.at < expires else None
 
     def _expiry(self, url: str) -> float:
-        """Return after how many seconds the page of *url* is to be got again; 0 for never.
+        """Return after how many seconds the page at *url* is fetched again; 0 for never.
 
-        What is said of a host is stronger than what is said of a domain that it is in.
+        The setting for a host is stronger than that for a domain that it is in.
         """
         for host in reversed(with_parents(host_of(url))):
             if host in self._expires:
@@ -289,7 +292,7 @@ class EarlierPages:
             self._write()
 
     def _write(self) -> None:
-        """Write what was got, but for pages that the spider is at work on: it may be killed yet."""
+        """Write the noted pages to the store, except those that the spider is still at work on."""
         noted = (self._noted.get(request, ()) for request in at_work(self._crawler))
         open_keys = set(chain.from_iterable(noted))
         done = [page for key, page in self._new.items() if key not in open_keys]
@@ -302,11 +305,11 @@ class EarlierPages:
             self._stats.inc(Stat.SEEN_NOTED, len(done))
             for page in done:
                 del self._new[page.key]
-        # All of them are tried again with the next batch, and not with each page.
+        # If it failed, all are tried again with the next batch, not with each page.
         self._write_at = len(self._new) + _BATCH
 
     def _key_of(self, url: str) -> bytes:
-        """Return the key of the page at *url*, if nothing but that makes it."""
+        """Return the key of the page at *url*, if it depends on nothing but the URL."""
         try:
             request = Request(url)
         except ValueError:

@@ -1,4 +1,4 @@
-"""What the duplicate filter drops: heard of, and dropped where a callback yields it."""
+"""Hears of the requests that the duplicate filter drops, and drops repeated ones early."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ logger = logging.getLogger(__name__)
 _Receiver = TypeVar("_Receiver", bound="Callable[..., None]")
 _TOLD = "is_told_of_repeated"
 ITEMS_AT_ONCE = 200
-"""So many items of a callback Scrapy takes before it comes to anything else, for the default of
-``CONCURRENT_ITEMS`` (``utils/asyncio.py``). So many are dropped of one response."""
+"""How many requests of one response are dropped early. So many items of a callback Scrapy takes
+before it does anything else, with the default of ``CONCURRENT_ITEMS`` (``utils/asyncio.py``)."""
 
 
 def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None:
     """Call *receiver* with each request that the scheduler drops; the scheduler has to be open.
 
-    That of Scrapy tells the duplicate filter, and then sends ``request_dropped``. A signal takes
-    longer for each receiver than all that is done for a repeated request, and in a crawl nine of
-    ten requests are such: the links that all pages have. So it is listened to only where another
-    scheduler may drop without a word to its filter.
+    Scrapy's scheduler calls the ``log`` method of the duplicate filter, and then sends the signal
+    ``request_dropped``. The signal costs more for each receiver than all else that is done for a
+    repeated request, and nine of ten requests are repeated: links that all pages have. So ``log``
+    is used, and the signal only if another scheduler may drop requests without calling it.
     """
     dupefilter = dupefilter_of(crawler)
     if dupefilter is None or not _asks_filter_alone(type(scheduler_of(crawler))):
@@ -46,7 +46,7 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
         def request_dropped(request: Request, **_: object) -> None:
             receiver(request)
 
-        # A method the signal would find again, and what arguments it takes, by a detour.
+        # Not the bound method itself: the signal would look up its arguments at each call.
         hear(crawler, request_dropped, signals.request_dropped)
         return
     log: Callable[[Request, Spider], None] = dupefilter.log
@@ -59,19 +59,19 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
 
 
 class RepeatedRequests:
-    """Drops what the duplicate filter has seen where a callback yields it.
+    """Drops requests that the duplicate filter has seen as soon as a callback yields them.
 
-    The scheduler would drop it all the same, and log and count it so. But on its way there each
-    request passes the scraper's queue, a worker and two signals (Scrapy 2.19,
-    ``core/scraper.py``, ``handle_spider_output_async``; ``core/engine.py``, ``_schedule_request``),
-    which takes several times longer than to look whether it was seen; and nine of ten links of a
-    crawl were. Where anybody on that way may do anything else with a request, it goes there.
+    The scheduler would drop, log and count them in the same way. But on its way there a request
+    passes the scraper's queue, a worker and two signals (Scrapy 2.19, ``core/scraper.py``,
+    ``handle_spider_output_async``; ``core/engine.py``, ``_schedule_request``), which takes several
+    times as long as the look-up; and nine of ten links of a crawl were seen before. If any other
+    component on that way might handle a request, nothing is dropped early.
 
-    What is new may be on that way still when what comes after it is dropped, which was seen all the
-    same. But the variants of one page are dropped in their order: the first is the first that takes
-    its place.
+    Requests of one callback may be dropped out of order, before new ones that were yielded earlier
+    are scheduled. But the variants of one page are dropped in their order, since the first variant
+    is the first to take the place of a request that fails.
 
-    :param outermost: the spider middleware that drops: none may come between it and the engine.
+    :param outermost: the spider middleware that drops: no other may come between it and the engine.
     """
 
     def __init__(self, crawler: Crawler, outermost: object) -> None:
@@ -80,11 +80,11 @@ class RepeatedRequests:
 
     @staticmethod
     def are_dropped(settings: BaseSettings) -> bool:
-        """Tell whether any may be in a crawl with *settings*."""
+        """Tell whether requests may be dropped early in a crawl with *settings*."""
         return _asks_filter_alone(load_object(settings["SCHEDULER"]))
 
     def of_response(self) -> Callable[[Request], bool]:
-        """Return what drops a repeated request that is yielded for one response, and tells so."""
+        """Return a function that drops the repeated requests of one response, and says so."""
         dupefilter = dupefilter_of(self._crawler)
         seen = seen_fingerprints(dupefilter)
         fingerprinter = getattr(dupefilter, "fingerprinter", None)
@@ -109,7 +109,7 @@ class RepeatedRequests:
                 on_its_way.add(fingerprint)
                 return False
             left -= 1
-            # As of the signal, all hear of it, whichever of them refuses it.
+            # As with the signal, all receivers are called, even if one refuses the request.
             spider = self._crawler.spider
             is_refused = False
             for receiver in to_tell:
@@ -121,7 +121,7 @@ class RepeatedRequests:
         return drop
 
     def _is_way_clear(self) -> bool:
-        """Tell whether nobody on the way to the duplicate filter takes note of a request."""
+        """Tell whether no other component handles requests on their way to the duplicate filter."""
         engine = self._crawler.engine
         return (
             type(engine) is ExecutionEngine
@@ -135,10 +135,9 @@ class RepeatedRequests:
 
 
 def told_of_repeated(receiver: _Receiver) -> _Receiver:
-    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` is to tell itself.
+    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` may call itself.
 
-    It takes the request alone, and may raise :exc:`~scrapy.exceptions.IgnoreRequest`, as for the
-    engine.
+    It takes only the request, and may raise :exc:`~scrapy.exceptions.IgnoreRequest` to refuse it.
     """
     setattr(receiver, _TOLD, True)
     return receiver
@@ -172,7 +171,7 @@ def _asks_filter_alone(scheduler: type) -> bool:
 
 
 def _is_of_offsite(receiver: Any) -> bool:
-    """Tell whether it is Scrapy's that refuses what is off site, as no request is that was seen."""
+    """Tell whether *receiver* is Scrapy's offsite filter: a request that was seen passed it."""
     return (
         type(getattr(receiver, "__self__", None)) is OffsiteMiddleware
         and receiver.__func__ is OffsiteMiddleware.request_scheduled

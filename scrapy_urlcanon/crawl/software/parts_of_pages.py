@@ -1,4 +1,4 @@
-"""Holds requests for parts of pages, such as a post of a topic, until their pages were seen."""
+"""Holds back requests for parts of pages, such as a post of a topic, until their pages came."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ _VALUES = etree.XPath("//@*[name() = $attribute]")
 
 
 class _Known(NamedTuple):
-    """What is known of the parts of pages of one program at one place."""
+    """What a profile says about the parts of pages of one program at one place."""
 
     part: Part
     place: str
-    """With the host."""
+    """The place of the program, with the host."""
     links: tuple[Template, ...]
     pages: tuple[Template, ...]
 
     def key(self, found: dict[str, str], part: str, callback: str) -> int:
-        """Return what stands for a part of a page and for what of the spider it was."""
+        """Return a key for a part of a page and the callback that gets it."""
         within = found.get(self.part.within, "")
         return hash((self.place, self.part.attribute, self.part.id, within, part, callback))
 
 
 class _Place(NamedTuple):
-    """What tells two requests that are held apart."""
+    """The key of a request that is held."""
 
     fingerprint: bytes
     callback: str
@@ -69,17 +69,18 @@ class _Place(NamedTuple):
 
 
 class PartsOfPages:
-    """Keeps from the scheduler what leads to a page that the spider has, as its ids prove.
+    """Drops requests for parts of pages that a fetched page shows, as the ids in it prove.
 
-    A request for a part of a page waits until there is nothing else to do. One that no fetched
-    page has shown by then is fetched: nothing is lost. A few at a time, since the pages that they
-    bring prove others. What a page shows counts when its callback has had it, and did not raise
-    (:attr:`.PageRequests.on_had`, which is to call :meth:`had`).
+    A request for a part of a page is held back until there is nothing else to do. If a fetched page
+    has shown the part by then, it is dropped, else it is sent. A few are sent at a time, since the
+    pages that they bring may show other parts. What a page shows counts when its callback has had
+    the page and did not raise (:attr:`.PageRequests.on_had` calls :meth:`had`).
 
-    Where others have the queue, as Redis has, nothing waits here: it would end with this process.
+    If other processes share the queue, as with Redis, nothing is held back, since it would be lost
+    with this process.
 
-    It listens to ``request_scheduled``, so it is made only where there is a program of which parts
-    are known.
+    It is made only when a program with known parts is recognised, since its receiver of
+    ``request_scheduled`` costs time for each request.
     """
 
     def __init__(
@@ -96,11 +97,11 @@ class PartsOfPages:
         self._settings = settings
         self._stats = stats
         self._known: dict[str, list[_Known]] = {}
-        # With the least depth of the pages that show each; 0 where the depth is not limited.
+        # By part: the least depth of the pages that show it; 0 without a depth limit.
         self._shown: dict[int, int] = {}
         self._may_hold = is_local(crawler.settings)
         self._is_limited = bool(crawler.settings.getint("DEPTH_LIMIT"))
-        # What the pages show whose callbacks may raise yet.
+        # By request: the parts that its page shows, until its callback is done.
         self._showing: WeakKeyDictionary[Request, tuple[int, ...]] = WeakKeyDictionary()
         self._held: dict[_Place, tuple[Request, int]] = {}
         self._by_key: dict[int, list[_Place]] = {}
@@ -112,7 +113,7 @@ class PartsOfPages:
         on_idle(crawler, self.spider_idle)
 
     def add(self, installation: Installation) -> None:
-        """Take over what is known of *installation*."""
+        """Add the parts that the profile of *installation* has."""
         self._known.setdefault(installation.authority, []).extend(
             _Known(
                 part,
@@ -130,7 +131,7 @@ class PartsOfPages:
 
     @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
-        """Refuse *request* where its page is seen already, or may be.
+        """Refuse *request* if a page has shown its part already, or may yet show it.
 
         :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
             ``core/engine.py``, ``_schedule_request``).
@@ -157,7 +158,7 @@ class PartsOfPages:
         if not known or canonical is None or response.status != HTTPStatus.OK:
             return
         if is_cut_short(response):
-            # Of the last part that is there it may be half.
+            # The last part may not be there as a whole.
             return
         url = split(canonical)
         matches = ((each, _found(each.pages, url)) for each in known)
@@ -177,23 +178,23 @@ class PartsOfPages:
         self._showing[request] = tuple(keys)
 
     def had(self, request: Request) -> None:
-        """Note that the callback had what *request* brought; forget what waits for its parts."""
+        """Note that a callback has had the page of *request*; drop what is held for its parts."""
         depth = self._depth(request)
         for key in self._showing.pop(request, ()):
             if key in self._shown or len(self._shown) < _REMEMBERED:
                 self._shown[key] = min(depth, self._shown.get(key, depth))
             for place in tuple(self._by_key.get(key, ())):
-                # What this page links is cut off no sooner.
+                # Unless the depth limit may cut off links of this page that the part would have.
                 if depth <= self._depth(self._held[place][0]):
                     self._take(place)
                     self._proved += 1
                     self._stats.inc(Stat.PART_SHOWN)
 
     def spider_idle(self) -> None:
-        """Have fetched what no page has shown, some at a time."""
+        """Send some of the requests whose parts no page has shown."""
         if not self._held:
             return
-        # Where the last ones proved nothing of the others, there is no point in waiting.
+        # If the last ones showed no other parts, larger batches lose nothing.
         self._batch = _FIRST_BATCH if self._proved else min(2 * self._batch, _LARGEST_BATCH)
         self._proved = 0
         for place in list(self._held)[: self._batch]:
@@ -224,10 +225,10 @@ class PartsOfPages:
         return depth
 
     def _hold(self, request: Request, key: int) -> bool:
-        """Keep *request*, unless the very same is kept; tell whether it is.
+        """Hold *request*, unless the very same is held already; tell whether it is held.
 
-        Of several URLs of one page, and of several callbacks, each is: once they are scheduled the
-        duplicate filter drops what waits for another one.
+        Each URL of a page is held, and for each callback. When they are scheduled later, the
+        duplicate filter drops all but one of a page, and these wait for that one.
         """
         callback = callback_of(request, self._crawler.spider)
         place = _Place(self._fingerprints.fingerprint(request), callback, request.url)
@@ -256,7 +257,7 @@ class PartsOfPages:
 
 
 def _found(templates: tuple[Template, ...], url: Url) -> dict[str, str] | None:
-    """Return what stands in the places of the first of *templates* that *url* fits, or None."""
+    """Return the texts in the places of the first of *templates* that fits *url*, or None."""
     for template in templates:
         match = template.match(url)
         if match is not None and not match.others:
