@@ -1,4 +1,4 @@
-"""What of the pages of one site is another at each visit."""
+"""What changes from visit to visit on the pages of one site: noise."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
-"""A line is noise on a whole site if it changed on so many pages, and on that share of those that
-have it and were fetched twice: what one edited page changed is content elsewhere."""
+"""A line is noise on the whole site if it changed on so many pages, and on that share of the pages
+that have it and were fetched twice. A line that changed on one page may have been edited there."""
 _SOME_PAGES, _SOME_SHARE = 3, 0.5
+"""A line is one of *some* pages if at least so many have it, and less than this share of all."""
 _ROTATED, _ROTATED_SHARE = 6, 0.9
-"""What so many pages show, and less than this share of all, is noise on a site where so many of
-such lines went or came, and this share of those that stood on pages that were fetched twice."""
+"""Lines of some pages are noise on a site where so many of them came or went between two fetches of
+a page, and that share of those that stood on pages which were fetched twice."""
 _REMEMBERED_LINES = 20_000
 
 
 class Noise:
-    """What of the pages of one site is another at each visit, learned from what is fetched twice.
+    """Learns which lines of a site's pages change from visit to visit, from pages fetched twice.
 
-    Lines are known by their hash without numbers: a counter is one line, whatever it shows.
+    Lines are known by their hash without numbers, so that a counter is one line, whatever it shows.
 
     >>> noise = Noise()
     >>> noise.note({1: {10}, 2: {20}}, {1: {11}, 2: {20}}), noise.holds(1)
@@ -36,16 +37,17 @@ class Noise:
     def __init__(self) -> None:
         self._seen: Counter[int] = Counter()
         self._changed: Counter[int] = Counter()
-        # Lines without a number: the first page that had each, and those of several pages.
+        # Of lines without a number: the first page that had each, and those that several pages had.
         self._pages: dict[int, Hashable] = {}
         self._common: set[int] = set()
-        # How many pages had each of these, and how many of those that some had came and went.
+        # How many pages had each of these; and how many lines of some pages came or went, stayed,
+        # and came or went at most between two fetches.
         self._uses: Counter[int] = Counter()
         self._known: set[Hashable] = set()
         self._rotated = self._stayed = self._most_rotated = 0
 
     def saw(self, page: Hashable, lines: Mapping[int, set[int]]) -> None:
-        """Take note of what *page*, whatever it is known by, shows."""
+        """Note the *lines* that *page* shows; a page may be known by any key."""
         if len(self._pages) > _REMEMBERED_LINES:
             self.forget_pages()
         is_new = page not in self._known
@@ -57,7 +59,7 @@ class Noise:
                     self._common.add(shape)
 
     def forget(self, pages: AbstractSet[Hashable]) -> None:
-        """Forget what *pages* showed: some of that is of others now."""
+        """Forget what *pages* showed: they are known by other keys now."""
         if not self._known.isdisjoint(pages):
             self._known -= pages
             self._pages = {line: page for line, page in self._pages.items() if page not in pages}
@@ -68,16 +70,16 @@ class Noise:
         return len(self._pages) + len(self._known)
 
     def forget_pages(self) -> None:
-        """Forget what pages showed; what became of it from fetch to fetch stays."""
+        """Forget what pages showed, but not which lines have changed between fetches."""
         for each in (self._pages, self._common, self._uses, self._known):
             each.clear()
 
     def note(
         self, one: Mapping[int, set[int]], other: Mapping[int, set[int]], limit: int = UNBOUNDED
     ) -> set[int]:
-        """Take note of two fetches of one URL; return the lines that changed.
+        """Note two fetches of one URL; return the lines that changed.
 
-        :param limit: what is below is known of both.
+        :param limit: all lines with a hash below this are known of both fetches.
         """
         shapes = {shape for shape in (*one, *other) if shape < limit}
         changed = {shape for shape in shapes if one.get(shape) != other.get(shape)}
@@ -98,7 +100,7 @@ class Noise:
         return _SOME_PAGES <= self._uses[shape] < _SOME_SHARE * len(self._known)
 
     def rotates(self, shapes: set[int]) -> bool:
-        """Tell whether all of *shapes*, on one page and not another, may come and go."""
+        """Tell whether lines that come and go explain *shapes*, which only one of two pages has."""
         return not shapes or (
             self._rotated >= _ROTATED
             and self._rotated >= _ROTATED_SHARE * (self._rotated + self._stayed)
@@ -108,26 +110,27 @@ class Noise:
 
     @property
     def count(self) -> int:
-        """How many lines are noise wherever they stand."""
+        """How many lines are noise on the whole site."""
         return sum(map(self.holds, tuple(self._changed)))
 
     def holds(self, shape: int) -> bool:
-        """Tell whether a line is noise wherever it stands."""
+        """Tell whether a line is noise on the whole site."""
         changed = self._changed[shape]
-        # What several pages say, and one does not always say, is not about that page.
+        # If several pages have the line, one change is enough: it is not about any of them.
         least = 1 if shape in self._common else _CHANGED_PAGES
         return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
 
     def is_common(self, line: LineKey) -> bool:
-        """Tell whether several pages have a *line*, by its hashes, that has no number.
+        """Tell whether several pages have the *line*, given its hashes; never if it has a number.
 
-        That they have "Part 0" says nothing of "Part 5", whose hash without numbers is the same.
+        Several pages with "Part 1" say nothing about "Part 5", which has the same hash without
+        numbers.
         """
         shape, exact = line
         return shape == exact and shape in self._common
 
     def of_one_page(self, lines: Iterable[LineKey], changed: Container[int]) -> frozenset[LineKey]:
-        """Return which of *lines* are neither noise, of the site or what *changed*, nor common."""
+        """Return those of *lines* that are not noise, not among *changed*, and not common."""
         return frozenset(
             line
             for line in lines
@@ -137,7 +140,7 @@ class Noise:
     def explains(
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
     ) -> bool:
-        """Tell whether all that two pages differ in is noise, of the site or what *changed*."""
+        """Tell whether all lines in which two pages differ are noise, or among *changed*."""
         if one.lines is None or other.lines is None or hide_what_differs(one, other):
             return False
         mine, my_limit = sampled_lines(one)
@@ -153,11 +156,11 @@ class Noise:
         return len(known) > len(differ)
 
     def same_page(self, one: PageDigest, other: PageDigest) -> bool | None:
-        """Tell whether two pages are one, but for noise; None where that is not clear."""
+        """Tell whether two pages are one, apart from noise; None if that is not clear."""
         is_same = same_page(one, other)
         return is_same or self.explains(one, other) or is_same
 
 
 def hide_what_differs(one: PageDigest, other: PageDigest) -> bool:
-    """Tell whether two pages differ in the scripts that make them, and have no text."""
+    """Tell whether two pages have no text, and differ in the scripts that make them."""
     return bool(one.unread and other.unread) and one.unread != other.unread

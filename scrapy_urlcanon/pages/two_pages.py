@@ -1,4 +1,4 @@
-"""What two URLs have shown, fetch by fetch: what each has of its own, and what is noise."""
+"""What two URLs showed at each fetch: which lines only one of them has, and which are noise."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _RECOGNISED = 0.35
-"""The share of a page's lines that it has to show again to be itself."""
+"""A page that is fetched again is itself if it shows at least this share of its lines."""
 _ECHOING_LINES = 8
-"""Of how many lines a page has to be for a part of its URL in one of them to be an echo, not its
-content; its whole URL always is."""
-_WORDS_OF_A_PATH = 4
-"""Up to how many words a line may have besides the name of its page to say where that is."""
-_LONGEST_PATH = 1_000
-"""Characters of such a line, at most: all names are looked for in it."""
+"""On a page with at least so many lines, a part of its URL in a line is an echo, not content. Its
+whole URL always is."""
+_WORDS_OF_A_TRAIL = 4
+"""How many words a line may have besides the name of its page, if it is a trail to that page."""
+_LONGEST_TRAIL = 1_000
+"""Characters of such a line, at most, since all names are looked for in it."""
 
 
 class TwoPages:
-    """What a variant has shown, and the page that stands for it.
+    """What a variant and its kept page showed at each fetch.
 
-    :param reference: as of :class:`.Comparison`, as are all others.
+    The parameters are those of :class:`.Comparison`.
     """
 
     def __init__(
@@ -41,36 +41,36 @@ class TwoPages:
         variant_page: Hashable,
     ) -> None:
         self.reference = reference
-        """What the kept page showed first."""
+        """What the kept page showed when the spider got it."""
         self.lines, self._limit = sampled_lines(reference)
-        """The lines that it showed first, or a sample of them."""
+        """The lines of that, or a sample of them."""
         self._noise = noise
         self.page = page or kept_url
-        """By what the kept page is known."""
+        """The key of the kept page."""
         self._variant_page = variant_page or self.page
         self._urls = variant_url, kept_url
         self.kept: list[Shown] = []
         """What the kept page showed each time that it was fetched again, and was itself."""
         self.variants: list[Shown] = []
-        """What the variant showed at each fetch that brought it."""
+        """What the variant showed each time that it was fetched, and was itself."""
         self._instead: Shown | None = None
-        """What the kept page showed last when it was fetched again and was not itself."""
+        """What the kept page showed the last time that it was not itself."""
         self.is_changed = False
-        """Whether it showed that twice, and so is that now."""
+        """Whether it showed the same twice then, so that this is the page now."""
         self.changed: set[int] = set()
-        """The lines that were not there again as they were."""
+        """The lines that changed between two fetches of one URL."""
         self.came = 0
-        """How many lines without a number one fetch of a URL had and another one not, at most."""
+        """How many lines without a number appeared between two fetches of a URL, at most."""
 
     def rename(self, names: Mapping[Any, Hashable]) -> None:
-        """Know pages by their new *names*."""
+        """Know pages by their new keys, *names*."""
         self.page = names.get(self.page, self.page)
         self._variant_page = names.get(self._variant_page, self._variant_page)
 
     # What is fetched.
 
     def add_kept(self, shown: Shown) -> bool:
-        """Take over what the kept page showed; tell whether that is itself."""
+        """Note what the kept page showed; tell whether that is the page itself."""
         self._noise.saw(self.page, shown.lines)
         if not self.is_changed and self.is_itself(shown):
             self._note(self.lines, shown, self._limit)
@@ -78,7 +78,7 @@ class TwoPages:
             instead, self._instead = self._instead, shown
             if instead is None or not self._is_again(instead.lines, shown):
                 return False
-            # What the spider got was no page, as a captcha, or what it would get now is none.
+            # Either what the spider got was a wall, such as a captcha, or it would get one now.
             self.is_changed = True
             self.kept.append(instead)
         if self.kept:
@@ -87,7 +87,7 @@ class TwoPages:
         return True
 
     def add_variant(self, shown: Shown) -> bool:
-        """Take over what the variant showed; tell whether that is itself."""
+        """Note what the variant showed; tell whether that is the same page as before."""
         self._noise.saw(self._variant_page, shown.lines)
         if self.variants:
             if not self._is_again(self.variants[0].lines, shown):
@@ -113,10 +113,10 @@ class TwoPages:
     def _is_again(
         self, lines: Mapping[int, set[int]], shown: Shown, limit: int = UNBOUNDED
     ) -> bool:
-        """Tell whether a page that had *lines* is what is *shown*.
+        """Tell whether *shown* is the page that had *lines*.
 
-        It is if that has most of what no other page has. All around it may be others, as on a site
-        with several layouts, or with a new one.
+        It is if it has a third of these, or most of those that no other page has: the rest may
+        differ, as on a site with several layouts.
         """
         if _share(lines, shown.lines, limit) >= _RECOGNISED:
             return True
@@ -132,17 +132,17 @@ class TwoPages:
 
     @property
     def is_of_files(self) -> bool:
-        """Whether what is compared is no text on one side at least, or too much of it."""
+        """Whether one side at least is no text, or more text than is read."""
         return self.reference.lines is None or (
             bool(self.variants) and self.variants[0].digest.lines is None
         )
 
     def explains(self, variant: Shown) -> bool:
-        """Tell whether all that *variant* and the kept page differ in is noise."""
+        """Tell whether all lines in which *variant* and the kept page differ are noise."""
         return self._noise.explains(self.reference, variant.digest, self.changed)
 
     def own(self) -> frozenset[LineKey]:
-        """Return what every fetch of the variant shows, and none of the kept page."""
+        """Return the lines that each fetch of the variant shows, and no fetch of the kept page."""
         first, *others = (shown.texts for shown in self.variants)
         in_all = [line for line in first if all(line in texts for texts in others)]
         known = {line for shown in self.kept for line in shown.texts}
@@ -156,7 +156,7 @@ class TwoPages:
         if self._noise.rotates({shape for shape, _ in own}):
             return frozenset()
         variant_url, kept_url = self._urls
-        # Either may name the other, as a feed does that spells its own address in one way.
+        # A page may show either URL, as a feed does that always states one form of its address.
         mine = theirs = tuple(sorted(self._urls, key=len, reverse=True))
         if len(known) >= _ECHOING_LINES:
             mine += echoes(variant_url, kept_url)
@@ -166,7 +166,7 @@ class TwoPages:
         return frozenset(line for line in own if without(mine, first[line]) not in plain)
 
     def shows(self, line: LineKey) -> bool:
-        """Tell whether the variant shows *line* at times, or that is noise."""
+        """Tell whether any fetch of the variant shows *line*, or whether that is noise."""
         return self._is_noise(line[0]) or any(line in shown.texts for shown in self.variants)
 
     def alone(self, lines: Iterable[LineKey]) -> list[LineKey]:
@@ -174,23 +174,25 @@ class TwoPages:
         return [line for line in lines if not self._noise.is_common(line)]
 
     def is_like_now(self, variant: Shown) -> bool:
-        """Tell whether *variant* has as much of what the kept page is now as that would itself."""
+        """Tell whether *variant* has as many lines of the present kept page as that page must."""
         return _share(self.kept[-1].lines, variant.lines) >= _RECOGNISED
 
     def breaks_lines_elsewhere(self, variant: Shown, own: frozenset[LineKey]) -> bool:
-        """Tell whether it is what the kept page shows alone, word by word, in other lines.
+        """Tell whether both pages have the same words, in lines that are broken at other places.
 
-        As where a layout for small screens puts a paragraph in one box, and another one in two.
+        A layout for small screens may have a paragraph in one box, and another layout in two.
+
+        :param own: the lines that only the variant has.
         """
         mine = (text for line, text in variant.texts.items() if line in own)
         theirs = (text for line, text in self.kept[-1].texts.items() if not self.shows(line))
         return " ".join(mine).split() == " ".join(theirs).split()
 
     def may_embed_others(self, variant: Shown) -> bool:
-        """Tell whether it may embed what no other page does, in the place of what the kept one has.
+        """Tell whether *variant* embeds something that no other page does, unlike the kept page.
 
-        Text is another matter: a trail, a greeting or what is related may be what the dropped
-        parameter is about, and the page the same.
+        Then it may be another page although the text is nearly the same. Small differences of text
+        are no such sign: a trail, a greeting or related links may depend on the dropped parameter.
         """
         if variant.digest.media == self.reference.media:
             return False
@@ -200,22 +202,22 @@ class TwoPages:
         )
 
     def embeds_others(self, variant: Shown, own: frozenset[LineKey]) -> bool:
-        """Tell whether all that one page embeds and the other does not is nowhere else."""
+        """Tell whether each page embeds something the other does not, and no other page does."""
         mine = variant.media & own
         theirs = {line for line in self.kept[-1].media if not self.shows(line)}
         return bool(mine and theirs) and len(self.alone(mine | theirs)) == len(mine | theirs)
 
     def repeats(self, text: str) -> bool:
-        """Tell whether *text* says what the kept page says in a line of its own, and where it is.
+        """Tell whether *text* is a line of the kept page with a few words of a trail around it.
 
-        As "Home / Shoes" does above the page of shoes.
+        As is "Home / Shoes" for a page with the line "Shoes".
         """
-        if len(text) > _LONGEST_PATH:
+        if len(text) > _LONGEST_TRAIL:
             return False
         texts = self.kept[-1].texts
         names = sorted(map(texts.__getitem__, self.alone(texts)), key=len, reverse=True)
         rest = next((text.replace(name, "", 1) for name in names if name in text), text)
-        return rest != text and len(rest.split()) <= _WORDS_OF_A_PATH
+        return rest != text and len(rest.split()) <= _WORDS_OF_A_TRAIL
 
     def _is_noise(self, shape: int) -> bool:
         return shape in self.changed or self._noise.holds(shape)
@@ -224,6 +226,6 @@ class TwoPages:
 def _share(
     lines: Mapping[int, set[int]], others: Mapping[int, set[int]], limit: int = UNBOUNDED
 ) -> float:
-    """Return which share of *lines* is among the *others*, whatever their numbers."""
+    """Return which share of *lines* is among *others*, without regard to numbers in them."""
     known = [shape for shape in lines if shape < limit]
     return sum(shape in others for shape in known) / len(known) if known else 0.0

@@ -1,10 +1,10 @@
-"""Whether two URLs show one page, where both can be fetched again: the verdict over a rule.
+"""The verdict whether two URLs show one page, where both can be fetched again.
 
-What differs between two fetches of one URL is noise: a counter, a rotating block, a token. So a
-page that looks different is not called another one before the page that it is compared with was
-fetched a second time, and then the page itself. What it shows each time, and the other never, is
-its own. A page is another one if it has something of its own that would be lost with it. A file
-that is no text, or has too much of it, has that where both fetches of each are the same.
+What differs between two fetches of one URL is noise: a counter, a rotating block, a token. So if a
+variant looks different, the kept page is fetched a second time, as a control, and then the variant.
+Lines that the variant shows at each fetch, and the kept page at none, are its *own*. It is another
+page if it has lines of its own. A file that is no text, or too long to be read, is another one if
+it differs, and both fetches of each URL are the same.
 
 The audit and ``validate`` fetch what a :class:`Comparison` asks for.
 """
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 
 _SHOWN_LINES = 5
 MOST_FETCHES = 3
-"""How often each URL is fetched at most: where no more is a page's own than what comes and goes,
-and where what comes is not the page, as from a server that now and then asks who is there."""
+"""How often each URL is fetched at most: if the variant has no more lines of its own than may come
+and go by chance, or if a fetch does not bring the page, as from a server that shows a captcha now
+and then."""
 _TWO_VISITS = 2
 _OF_A_SERVER = 3
-"""Up to how many lines may be those of one of several servers."""
+"""How many lines may depend on which of several servers has answered."""
 
 
 class Verdict(enum.Enum):
-    """Whether a variant shows the page that stands for it."""
+    """Whether a variant shows the same page as the kept URL."""
 
     SAME = "same"
     ANOTHER = "another"
@@ -45,7 +46,7 @@ class Verdict(enum.Enum):
 
 
 class Side(enum.Enum):
-    """Which of the two URLs is to be fetched again before there is a verdict."""
+    """Which of the two URLs is fetched next, before there is a verdict."""
 
     KEPT = enum.auto()
     VARIANT = enum.auto()
@@ -56,15 +57,15 @@ class Judgement(NamedTuple):
 
     verdict: Verdict
     reason: str = ""
-    """Why it could not be told, in a few words; empty where it was told."""
+    """For ``CANNOT_TELL``: why, in a few words."""
     only_variant: tuple[str, ...] = ()
-    """Lines of text that the variant alone shows, some of them."""
+    """Some lines of text that only the variant shows."""
     only_kept: tuple[str, ...] = ()
-    """Lines of text that the kept page alone shows, some of them."""
+    """Some lines of text that only the kept page shows."""
     own: frozenset[LineKey] = frozenset()
-    """All lines that the variant alone shows: the hash without numbers, and the exact one."""
+    """All lines that only the variant shows, each by its hash without numbers and its exact one."""
     lacking: frozenset[LineKey] = frozenset()
-    """All lines that the kept page alone shows."""
+    """All lines that only the kept page shows."""
 
 
 class Comparison:
@@ -83,16 +84,16 @@ class Comparison:
     <Verdict.SAME: 'same'>
 
     :param reference: what the kept page showed when it was fetched for the spider.
-    :param noise: what is known of the site.
+    :param noise: what is known about the site.
     :param kept_url: the URL of the kept page.
-    :param variant_url: the other one.
-    :param page: by what the page is known to *noise* and *common*; its URL where nothing is given.
-    :param variant_page: by what the variant is known to *noise*, where the spider has it as a page
-        of its own; else it is noted as the page that stands for it.
-    :param common: what several pages show, such as a form to log in.
-    :param visits: how often the variant is fetched at most where no more is its own than what
-        comes and goes. Of three of thirty advertisements one stands there at three visits in one
-        comparison of fifty.
+    :param variant_url: the URL of the variant.
+    :param page: the key of the page in *noise* and *common*; by default its URL.
+    :param variant_page: the key of the variant in *noise*, if the spider has it as a page of its
+        own; by default *page*.
+    :param common: contents that several pages have, such as a log-in form.
+    :param visits: how often the variant is fetched at most, if it has no more lines of its own than
+        may come and go by chance. (If three of thirty advertisements are shown at random, in one of
+        fifty comparisons one of them is there at all three visits.)
     """
 
     def __init__(
@@ -115,12 +116,12 @@ class Comparison:
         self._visits = visits
         self._failures: Counter[Side] = Counter()
         self._is_near = False
-        """Whether the variant is nearly what the kept page is, but may embed something else."""
+        """Whether the variant has the text of the kept page, but may embed something else."""
         self._moving: MovingLines | None = None
-        """What told the two pages apart, where nothing else did."""
+        """The moving lines that told the two pages apart, if nothing else did."""
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
-        """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
+        """Take what a fetch showed; return the verdict, or the side to fetch next."""
         if self._common.is_of_another(shown.digest, self._seen.page, self._urls[side]):
             if side is Side.VARIANT and not self._seen.variants:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
@@ -139,26 +140,28 @@ class Comparison:
         if side is Side.VARIANT:
             before = seen.variants[0].digest if seen.variants else shown.digest
         if _are_other_files(before, shown.digest):
-            # It is made anew at each visit.
+            # The file is made anew at each visit.
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         if side is Side.KEPT:
             return self._judge() if seen.add_kept(shown) else self.failed(side, CHANGED)
         return self._judge() if seen.add_variant(shown) else self.failed(side, RESTLESS)
 
     def rename(self, names: Mapping[Any, Hashable]) -> None:
-        """Know pages by their new *names*."""
+        """Know pages by their new keys, *names*."""
         self._seen.rename(names)
 
     def failed(self, side: Side, reason: str) -> Judgement | Side:
-        """Take over that a fetch brought nothing to compare; it is tried again a few times.
+        """Note that a fetch brought nothing to compare; return as :meth:`add` does.
 
-        :param reason: why, in a few words.
+        It is tried again a few times.
+
+        :param reason: why it failed, in a few words.
         """
         if self._is_near:
             return Judgement(Verdict.SAME)
         self._failures[side] += 1
         is_first = side is Side.VARIANT and not self._seen.variants
-        # A page that never was itself is not worth as much as one that was.
+        # One try fewer for a kept page that has never been itself when fetched again.
         most = MOST_FETCHES if self._seen.kept else MOST_FETCHES - 1
         if is_first or self._failures[side] >= most:
             return Judgement(Verdict.CANNOT_TELL, reason)
@@ -166,17 +169,17 @@ class Comparison:
 
     @property
     def reference(self) -> PageDigest:
-        """What the kept page showed first."""
+        """What the kept page showed when the spider got it."""
         return self._seen.reference
 
     @property
     def is_of_files(self) -> bool:
-        """Whether what is compared is no text on one side at least, or too much of it."""
+        """Whether one side at least is no text, or more text than is read."""
         return self._seen.is_of_files
 
     @property
     def variants(self) -> tuple[Shown, ...]:
-        """What the variant showed at each fetch that brought it."""
+        """What the variant showed each time that it was fetched, and was itself."""
         return tuple(self._seen.variants)
 
     @property
@@ -190,9 +193,9 @@ class Comparison:
         return bool(self._seen.kept) and not self._seen.is_changed
 
     def side_of(self, shown: Shown, other: Judgement) -> Side | None:
-        """Return which of the two pages *shown* is; None where it is neither.
+        """Return which of the two pages *shown* is; None if it is neither.
 
-        :param other: the verdict that they are two.
+        :param other: the verdict that they are two pages.
         """
         if self._moving:
             sides = zip((Side.VARIANT, Side.KEPT), self._moving, strict=True)
@@ -200,7 +203,7 @@ class Comparison:
             return found[0] if len(found) == 1 else None
         if shown.has(other.own):
             return Side.VARIANT
-        # A third page may differ from the kept one in numbers alone, as those of products do.
+        # Compared with numbers, since a third page may differ from the kept one in these alone.
         before = self._seen.kept[-2].lines if self._seen.is_changed else self._seen.lines
         steady = {line for line in other.lacking if line[1] in before.get(line[0], ())}
         is_kept = shown.has(frozenset(steady)) if steady else self._seen.is_itself(shown)
@@ -223,9 +226,10 @@ class Comparison:
         return self._judge_with_control(variant) if seen.kept else Side.KEPT
 
     def _judge_changed(self, variant: Shown) -> Judgement | Side:
-        """Return what is to be said where the kept page is not what the spider got.
+        """Return the verdict, or the side to fetch next, if the kept page has changed since.
 
-        That the variant is as either says nothing: all may be a form to log in by now.
+        That the variant is like the kept page, before or now, says nothing: all URLs may show a
+        log-in form by now. Only that it is another page can be told.
         """
         judgement = None if self._seen.is_itself(variant) else self._judge_with_control(variant)
         if isinstance(judgement, Side) or (judgement and judgement.verdict is Verdict.ANOTHER):
@@ -241,12 +245,12 @@ class Comparison:
         if is_near or seen.breaks_lines_elsewhere(variant, own):
             return Judgement(Verdict.SAME)
         if len(seen.variants) == 1:
-            # Of two servers that take turns one may have answered for each URL.
+            # Two servers with slightly different pages may take turns, one for each URL so far.
             is_turn = len(own) <= _OF_A_SERVER and variant.digest.title == self.reference.title
             is_turn = is_turn and not seen.changed and len(seen.kept) == 1
             return Side.KEPT if is_turn else Side.VARIANT
         if len(own) <= seen.came:
-            # Some of what comes and goes may have come twice by chance.
+            # These may be lines that come and go, and came twice by chance.
             if not seen.alone(own):
                 return Judgement(Verdict.CANNOT_TELL, "other pages have what it shows of its own")
             if len(seen.variants) < self._visits:
@@ -254,14 +258,14 @@ class Comparison:
         return self._judge_two(variant, own)
 
     def _judge_alike(self, variant: Shown) -> Judgement:
-        """Return what is to be said of a variant that shows nothing of its own."""
+        """Return the verdict about a variant without lines of its own."""
         reason = "" if self._seen.is_like_now(variant) else "it shows nothing of its own"
         if self.is_of_files or hide_what_differs(self.reference, variant.digest):
             reason = NO_TEXT
         return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
 
     def _judge_two(self, variant: Shown, own: frozenset[LineKey]) -> Judgement:
-        """Return what is to be said of pages that differ by more than noise."""
+        """Return the verdict about two pages that differ by more than noise."""
         texts = self._seen.kept[-1].texts
         lacking = frozenset(line for line in texts if not self._seen.shows(line))
         mine, theirs = self._seen.alone(own), self._seen.alone(lacking)
@@ -269,7 +273,7 @@ class Comparison:
         if len(mine) == 1 < len(own) and not theirs:
             is_view = self._seen.repeats(variant.texts[mine[0]])
         if is_view:
-            # As from a print view, which has a way back instead of a menu, or to one.
+            # Such as a print view, which has a link back in the place of a menu.
             return Judgement(Verdict.CANNOT_TELL, "they differ in what other pages show too")
         return Judgement(
             Verdict.ANOTHER,
@@ -281,10 +285,10 @@ class Comparison:
         )
 
     def _judge_what_moves(self) -> Judgement | Side | None:
-        """Return what lines say that are others in part at each visit; None if nothing.
+        """Return what moving lines say, which change in part at each visit; None if nothing.
 
-        Of two pages each has such lines of its own, and more in them than both have in others. One
-        page alone may say so how it was reached.
+        Two pages have moving lines of their own, with more words than both share in other lines. A
+        single page may have a few such lines that say how it was reached.
         """
         kept, variants = self._seen.kept, self._seen.variants
         if len(variants) < _TWO_VISITS or not kept or self._seen.is_changed:
@@ -322,10 +326,10 @@ SHARED = "several pages show what it shows"
 
 
 def _are_other_files(one: PageDigest, other: PageDigest) -> bool:
-    """Tell whether neither is text that is read, and they differ."""
+    """Tell whether both are files that are not read as text, and differ."""
     return one.lines is None and other.lines is None and one.digest != other.digest
 
 
 def some_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return as many of *texts* as a verdict names."""
+    """Return the first few of *texts*, as many as a verdict shows."""
     return tuple(islice(texts, _SHOWN_LINES))
