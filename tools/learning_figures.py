@@ -182,7 +182,7 @@ def sentences() -> Iterator[Sentence]:
     )
     runs = {(run["observations"], run["domains"]): run for run in results("learn-scale")["runs"]}
     many, alone = growth(runs, 500, 5_000), growth(runs, 1, 1)
-    yield SCALE, "domains as large take {} times the time", (many[0],)
+    yield SCALE, "of domains of the same size, take {} times the time", (many[0],)
     yield SCALE, "Of one domain they take {} times the time and {} times the memory", alone
     yield (
         SCALE,
