@@ -89,7 +89,13 @@ them has an observation, or if an error kept a domain from being learned.
 """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("inputs", nargs="+", type=Path, metavar="INPUT")
+        parser.add_argument(
+            "inputs",
+            nargs="+",
+            type=Path,
+            metavar="INPUT",
+            help="what a crawl saw, in one of the formats above",
+        )
         parser.add_argument(
             "-o",
             "--output",
