@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Fewer would stay in the cache of a processor, which URLs that are new gain a tenth by. But pages
-# link again what others linked long ago: with 2,048 a crawl takes 8 % more instructions.
+# Fewer would stay in the processor's cache, so that new URLs take a tenth less time. But pages link
+# again what others linked long ago: with 2,048 a crawl takes 8 % more instructions.
 _REMEMBERED_URLS = 16_384
 _SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 
@@ -44,10 +44,10 @@ class PageFingerprints:
     """Gives the requests for one page one fingerprint.
 
     The fallback gets the request with its canonical URL, so that what it takes into account
-    besides the URL (headers, page objects) still counts. Where that is Scrapy's default class it
-    is not asked: the hash of method, canonical URL and body is enough, and far cheaper.
+    besides the URL (headers, page objects) still counts. If the fallback is Scrapy's default class
+    it is not asked: a hash of method, canonical URL and body is enough, and far cheaper.
 
-    Requests that no rule is to touch (:meth:`.CanonicalUrls.of`) get the fingerprint of the
+    Requests without a canonical URL (:meth:`.CanonicalUrls.of`) get the fingerprint of the
     fallback.
     """
 
@@ -70,8 +70,8 @@ class PageFingerprints:
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of *request*, 20 bytes with the default fallback.
 
-        It is asked for by many components, several times for a request: it counts
-        nothing, and what it notes may be noted again.
+        Many components ask for it, several times for one request. So nothing is counted here, and
+        what is noted may be noted again.
         """
         if (
             self._fallback_is_default
@@ -80,8 +80,8 @@ class PageFingerprints:
             and request.callback is not NO_CALLBACK
             and _SPECIAL_META.isdisjoint(request.meta)
         ):
-            # Nothing but the URL counts. To remember what each request came to would cost
-            # more time and memory than to remember the URLs of late.
+            # Nothing but the URL counts. To remember the last URLs takes less time and memory than
+            # to remember the fingerprint of each request.
             url = request.url
             memo = self._memo
             fingerprint = memo.get(url)
@@ -128,20 +128,20 @@ class PageFingerprints:
 
     def _fingerprint(self, request: Request) -> bytes:
         if request.callback is NO_CALLBACK:
-            # A file of a pipeline, or a robots.txt: what is no page no rule makes one.
+            # A file of a media pipeline, or a robots.txt: no rule applies to it.
             return self._fallback.fingerprint(request)
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             self._canonical_urls.note_untouched(request.url)
             untouched = self._fallback.fingerprint(request)
             reason = reason_for_own_fingerprint(request)
-            # That of the fallback may be that of another URL of its page, which failed.
+            # The fallback may give it the fingerprint of another URL of its page, which failed.
             return _apart(untouched, reason) if reason else untouched
         reason = self.reason_for_own_fingerprint(request, canonical)
         if reason:
-            # Under the fingerprint of its page it would be dropped as a duplicate, and the
-            # HTTP cache would answer it with what is stored for that page: the redirect
-            # that led here, or the failure that this is to make good.
+            # With the fingerprint of its page it would be dropped as a duplicate, and the HTTP
+            # cache would answer with what is stored for the page: the redirect that led here, or
+            # the failure because of which this request is made.
             return _apart(self._of_url(request, request.url), reason)
         fingerprint = self._of_url(request, canonical)
         self._first_urls.note(fingerprint, request.url, canonical)
@@ -173,7 +173,7 @@ class PageFingerprints:
         if url is None and "redirect_urls" not in meta and MARK_KEY not in meta:
             return self.fingerprint(request)
         if url is not None and asks_by_url(request) and OWN_RULES.isdisjoint(meta):
-            # What a request for it and nothing else was asked for of late.
+            # The fingerprint of a plain request for it was asked for lately.
             known = self._memo.get(url)
             if known is not None:
                 return known
@@ -206,24 +206,24 @@ class PageFingerprints:
         if self._fallback_is_default:
             if request.method == "GET" and not request.body:
                 return sha1(url.encode()).digest()  # noqa: S324
-            # Each part but the last after its length: no two requests share a text, and
-            # none begins as a URL does.
+            # Each part but the last has its length before it, so that no two requests have the same
+            # text, and none has that of a URL.
             method = request.method
             framed = f"{len(method)}:{method}{len(url)}:{url}".encode() + request.body
             return sha1(framed).digest()  # noqa: S324
-        # Or the fallback would canonicalize it once more, with w3lib (Scrapy 2.17).
+        # With verbatim_url, or the fallback would canonicalize it once more (Scrapy 2.17).
         return self._fallback.fingerprint(
             with_url(request, url, meta={**request.meta, "verbatim_url": True})
         )
 
 
 def _apart(fingerprint: bytes, reason: str) -> bytes:
-    """Return what a request has in place of a *fingerprint* that others have, for a *reason*."""
+    """Return a fingerprint of its own for a request, made of *fingerprint* and a *reason*."""
     return sha1(f"{reason}:".encode() + fingerprint).digest()  # noqa: S324
 
 
 def warn_of_another(crawler: Crawler) -> None:
-    """Say so where Scrapy asks another fingerprinter than one of ours."""
+    """Warn if Scrapy uses another fingerprinter than one of ours."""
     in_use = type(crawler.request_fingerprinter)
     if not issubclass(in_use, PageFingerprints):
         logger.warning(

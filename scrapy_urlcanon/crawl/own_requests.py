@@ -1,10 +1,9 @@
 """The requests that the plugin makes itself: copies with a mark that says why, and for which URL.
 
-The mark lies in ``meta``, because a retry, a redirect and a job on disk make new
-:class:`~scrapy.Request` objects, to which nothing but ``meta`` comes along. It names the
-URL that it is about, because spiders copy ``meta`` to requests of their own
-(``meta=response.meta``): on any other URL it means nothing, but for that of an audit, which
-is taken off before a spider gets it.
+The mark is in ``meta``, because retries, redirects and jobs on disk make new
+:class:`~scrapy.Request` objects that keep nothing but ``meta``. It names its URL, because spiders
+copy ``meta`` to requests of their own (``meta=response.meta``): on a request for any other URL it
+means nothing. The mark of an audit is an exception; it is removed before a spider gets the request.
 """
 
 from __future__ import annotations
@@ -27,19 +26,20 @@ MARK_KEY: Final = "_urlcanon"
 """In ``request.meta``; plain data, so that any queue can store it."""
 
 RESCUE: Final = "rescue"
-"""A variant that is fetched because the request that stood for it failed."""
+"""A variant that is fetched because the request that it was dropped for failed."""
 AUDIT: Final = "audit"
-"""A variant that is fetched to compare it with the page that stands for it."""
+"""A variant that is fetched to compare it with the page that it was dropped for."""
 RELEASED: Final = "released"
-"""A variant that is fetched for the spider after all; ``in_doubt`` where an audit could not tell
-whether it is another page, though it looks different."""
+"""A variant that is fetched for the spider after all; ``in_doubt`` if it looks different, but an
+audit could not tell whether it is another page."""
 OWN_URL: Final = "own URL"
-"""What became of one URL, which says nothing of the others of its page."""
+"""For the HTTP cache alone: an outcome of one URL, such as a failure, that the other URLs of its
+page do not share."""
 REWRITTEN: Final = "rewritten"
-"""A request for the canonical URL, made of one for another URL, or for the place of a page, made of
-one for a URL that is skipped."""
+"""A request in the place of another one: for the canonical URL, or for the URL at which the page of
+a skipped URL is found."""
 SKIPPED: Final = "skipped"
-"""A request for a URL that is skipped, which waits for what becomes of the place of its page."""
+"""A request for a skipped URL, which waits for the outcome of the one in its place."""
 
 OF_ANOTHER_URL: Final = frozenset(
     {
@@ -52,9 +52,9 @@ OF_ANOTHER_URL: Final = frozenset(
         "retry_times",
     }
 )
-"""Keys of the meta of a request that say nothing of what it was made of."""
+"""Keys of ``meta`` that belong to one URL, and are not copied to a request for another URL."""
 NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
-"""Keys of the meta of a request that is not :func:`plain <is_plain>`."""
+"""Keys of ``meta`` that only requests have which are not :func:`plain <is_plain>`."""
 _CREDENTIALS: Final = ("Authorization", "Cookie")
 
 
@@ -78,13 +78,13 @@ def marked(request: Request, reason: str, url: str | None = None, **details: Any
     """Return a copy of *request*, for *url* if given, marked with *reason* and *details*."""
     url = request.url if url is None else url
     copy = with_url(request, url, meta=dict(request.meta))
-    # As the constructor left it: it escapes what a URL cannot hold.
+    # The URL of the copy, since the constructor escapes characters.
     copy.meta[MARK_KEY] = {"reason": reason, "url": copy.url, **details}
     return copy
 
 
 def rewritten(request: Request, url: str, **details: Any) -> Request:
-    """Return what takes the place of *request*: the same for *url*, as :func:`original_of` undoes.
+    """Return a request for *url* in the place of *request*; :func:`original_of` undoes that.
 
     On another site it has no credentials, as after a redirect (Scrapy 2.19,
     ``downloadermiddlewares/redirect.py``).
@@ -99,23 +99,23 @@ def rewritten(request: Request, url: str, **details: Any) -> Request:
 
 
 def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
-    """Return the mark of *request* if it has one with *reason*, or a redirect led here from it.
+    """Return the mark of *request* with *reason*, if it is for its URL or one that redirected here.
 
-    That of an audit holds for all that was made of it.
+    The mark of an audit is valid for any URL.
     """
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict) or mark.get("reason") != reason:
         return None
     if reason == AUDIT:
-        # No spider sees one: what has it and another URL a middleware of the downloader made, as
-        # one that has another server asked for the page.
+        # No spider sees it. So a request with it for another URL was made by a downloader
+        # middleware, such as one that asks a service for the page.
         return mark
     urls = (request.url, *sources_of(request))
     return mark if mark.get("url") in urls else None
 
 
 def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
-    """Return the mark of *request* if it has one with any of *reasons*, and is for its URL."""
+    """Return the mark of *request* with one of *reasons*, if it is for the URL of *request*."""
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict) or mark.get("url") != request.url:
         return None
@@ -123,13 +123,13 @@ def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
 
 
 def inherited_mark_of(request: Request, reason: str) -> dict[str, Any] | None:
-    """Return the mark with *reason* that *request* has of what it was made of, whoever made it."""
+    """Return the mark of *request* with *reason*, for whatever URL it is."""
     mark = request.meta.get(MARK_KEY)
     return mark if isinstance(mark, dict) and mark.get("reason") == reason else None
 
 
 def is_plain(request: Request) -> bool:
-    """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
+    """Tell whether *request* was made neither by the plugin nor by a redirect."""
     return NOT_PLAIN.isdisjoint(request.meta)
 
 
@@ -144,20 +144,20 @@ def by_get(request: Request) -> Request:
 
 
 def is_unfiltered(request: Request) -> bool:
-    """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
+    """Tell whether *request* is not both dropped and recorded by its fingerprint, as others are."""
     meta = request.meta
     return request.dont_filter or meta.get(RECORD_KEY) is False or meta.get(DROP_KEY) is False
 
 
 def is_unrecorded(request: Request) -> bool:
-    """Tell whether the duplicate filter recorded nothing of *request*, nor of what it retries."""
+    """Tell whether the duplicate filter recorded neither *request* nor one that it retries."""
     return is_unfiltered(request) and not is_retry(request)
 
 
 def is_for_the_spider(request: Request) -> bool:
     """Tell whether a callback of the spider waits for the page of *request*.
 
-    Not so for a robots.txt and the images of a pipeline, nor for what is fetched to be compared.
+    Not if it is for a robots.txt, a file of a media pipeline, or fetched to be compared.
     """
     return request.callback is not NO_CALLBACK and not mark_of(request, AUDIT)
 
@@ -178,9 +178,9 @@ def retries_of(request: Request) -> int:
 
 
 def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
-    """Tell whether *url* is on no domain that *spider* allows, and that of *request* is on one.
+    """Tell whether *spider* allows the domain of *request*, but not that of *url*.
 
-    Such a request would be refused before anybody could see that it was (Scrapy 2.19,
+    The offsite middleware would refuse a request for *url* without a word (Scrapy 2.19,
     ``downloadermiddlewares/offsite.py``).
     """
     allowed = getattr(spider, "allowed_domains", None)
@@ -190,12 +190,11 @@ def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
 
 
 def reason_for_own_fingerprint(request: Request) -> str | None:
-    """Return why *request* must not have the fingerprint of its page, or None.
+    """Return why *request* must not have the fingerprint of its page, as a text; None if it may.
 
-    A retry is as the request that it repeats. One URL may rescue a page for each of several
-    callbacks, none of which has it by what another got. Where a redirect leads from a rescue is a
-    page as any other, which the spider may have got; where one leads from an audit is
-    what is to be compared, and for each audit anew.
+    The text differs for each callback of a rescue, since each needs the page, and for each fetch of
+    an audit. It is the same for a retry. What a redirect from a rescue leads to has no reason of
+    its own: it is a page like any other. What one from an audit leads to does, as it is compared.
     """
     mark = own_mark_of(request, RESCUE, RELEASED, OWN_URL)
     if mark:
@@ -208,11 +207,11 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
 
 
 def original_of(request: Request) -> Request:
-    """Return *request* as it was before it was rewritten, or itself if it was not."""
+    """Return the request in whose place *request* was made; *request* itself if there is none."""
     mark = mark_of(request, REWRITTEN)
     if mark is None:
         return request
     meta = {key: value for key, value in request.meta.items() if key not in OF_ANOTHER_URL}
     original = with_url(request, mark["original"], meta=meta)
-    # In the next run of a job it is to be known for which page it waits: not that of its URL.
+    # Marked, so that the next run of a job knows that it waits for the page at another URL.
     return marked(original, SKIPPED, place=mark["url"]) if "skip" in mark else original
