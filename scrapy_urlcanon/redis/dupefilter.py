@@ -1,4 +1,4 @@
-"""The duplicate filter of scrapy-redis, by the fingerprints of the crawl."""
+"""The duplicate filter of scrapy-redis, with the fingerprints of the crawl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SeenInRedis:
-    """The fingerprints that a set in Redis has."""
+    """A set of fingerprints in Redis."""
 
     def __init__(self, server: Any, key: str) -> None:
         self._server = server
@@ -38,10 +38,10 @@ class SeenInRedis:
 
 
 class SharedSeen:
-    """The same, of the processes of a crawl: what is to be noted waits while Redis does not answer.
+    """The same set, by way of the frontier: while Redis does not answer, changes wait there.
 
-    It is recorded and forgotten in the middle of what callbacks yield, or of a suspension, none of
-    which may end there.
+    Fingerprints are recorded and forgotten while callbacks yield requests, or entries are
+    suspended. None of these may be cut short by an error of Redis.
     """
 
     def __init__(self, frontier: Frontier) -> None:
@@ -49,7 +49,7 @@ class SharedSeen:
         self._keys = (frontier.seen,)
 
     def add(self, fingerprint: bytes) -> bool:
-        """Record *fingerprint*; tell whether that is new, as it is taken for without an answer."""
+        """Record *fingerprint*; tell whether it is new, or Redis does not answer."""
         added = self._frontier.tell(scripts.RECORD, self._keys, (fingerprint.hex(),))
         return added is None or bool(added)
 
@@ -71,7 +71,7 @@ class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
     """
 
     fingerprinter = None
-    """Not that of the crawl, whose wrapper would ask Redis twice for each request."""
+    """Not the one of the crawl: its wrapper would ask Redis twice for each request."""
 
     def __init__(self, server: Any, key: str, debug: bool = False) -> None:  # noqa: FBT001, FBT002
         super().__init__(server, key, debug)

@@ -1,4 +1,4 @@
-"""What the processes of one crawl have in Redis besides the queue and what was seen."""
+"""What the processes of one crawl share in Redis, and the scripts that change it."""
 
 from __future__ import annotations
 
@@ -23,23 +23,27 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 KEPT: Final = 7 * 86_400
-"""After so many seconds in which nobody wrote to it Redis forgets what no page is lost without."""
+"""Keys without which no page is lost expire after so many seconds in which nobody wrote to them."""
 ALIVE: Final = 30.0
-"""After so many seconds without a sign of life a process is taken for gone."""
+"""A process without a sign of life for so many seconds is taken for gone."""
 _BEAT = 5.0
 _NO_EVICTION = "noeviction"
 _UNREADABLE = "unreadable"
-"""Stands for the name of a process: what no process could read is on its way nowhere."""
+"""In the place of the name of a process: for requests that no process could read."""
 _TYPES = {"priority": "zset", "fifo": "list", "lifo": "list"}
 
 
 class Frontier:
-    """Runs the scripts, and knows what is on its way here and elsewhere.
+    """Runs the scripts, and keeps track of the requests that are on their way in each process.
 
-    Nothing is lost while Redis does not answer or is full: requests wait here, and so does what is
-    to be told, until it takes them.
+    Nothing is lost while Redis does not answer or is full: requests and results wait in this
+    process until Redis takes them.
 
-    :param kind: of the queue: ``priority``, ``fifo`` or ``lifo``.
+    :param server: the client of Redis.
+    :param name: the name of the spider.
+    :param queue: the key of the queue.
+    :param seen: the key of the set of seen fingerprints.
+    :param kind: the kind of the queue: ``priority``, ``fifo`` or ``lifo``.
     """
 
     def __init__(self, server: Any, name: str, queue: str, seen: str, kind: str) -> None:
@@ -50,14 +54,14 @@ class Frontier:
         self.seen = seen
         self.kind = kind
         self.rules = f"{seen}:urlcanon:rules"
-        """Those that what was seen was made under: spiders may have one set in common."""
+        """The key of the rules under which *seen* was made, which several spiders may share."""
         self.lives = f"{self.prefix}lives"
         self.first = f"{self.prefix}first"
-        """The first URL under each fingerprint, where it is not canonical."""
+        """The key of the first URL under each fingerprint, unless it is the canonical one."""
         self._processes = f"{self.prefix}processes"
         self._done = f"{self.prefix}done"
         self.name = uuid4().hex
-        """That of this process."""
+        """The name of this process."""
         self._flying: dict[str, Request] = {}
         self._scripts: dict[str, Any] = {}
         self._number = 0
@@ -79,11 +83,13 @@ class Frontier:
         drops: bool,
         on_dropped: Callable[[str], None],
     ) -> str | None:
-        """Queue a request; return None, or the first URL of its page, "" a canonical one.
+        """Queue a request, unless it is a duplicate.
 
-        Where Redis does not answer it waits here, and what came of it is found out later.
+        If Redis does not answer, the request waits here, and is queued or refused later.
 
-        :param on_dropped: is called with that first URL where the request is refused then.
+        :param on_dropped: is called with the first URL of its page if it is refused later.
+        :return: None if it is queued, or waits. If it is refused, the first URL of its page; "" if
+            that is the canonical one.
         """
         arguments = (fingerprint, int(records), int(drops), self.kind, value, url, half, KEPT)
         keys = (self.seen, self.queue, self.first)
@@ -96,9 +102,9 @@ class Frontier:
         return None if taken else first[0].decode()
 
     def pop(self, under_way: Iterable[Request]) -> tuple[str, bytes] | None:
-        """Take the next request from the queue: its number here, and its data.
+        """Take the next request from the queue; return a number for it, and its data.
 
-        :param under_way: what still is; the rest of what was taken is forgotten.
+        :param under_way: the requests that are still on their way here; others are forgotten.
         :raises RedisError: if Redis does not answer.
         """
         self._number += 1
@@ -114,7 +120,7 @@ class Frontier:
         self._flying[number] = request
 
     def set_aside(self, number: str) -> None:
-        """Keep what was taken under *number* for who joins later, as it cannot be read here.
+        """Keep the request *number*, which cannot be read here, for processes that join later.
 
         :raises RedisError: if Redis does not answer.
         """
@@ -124,7 +130,7 @@ class Frontier:
         self.server.hdel(flight, number)
 
     def land(self, under_way: Iterable[Request]) -> None:
-        """Forget what is not under way any more.
+        """Forget the requests that are no longer on their way here.
 
         :raises RedisError: if Redis does not answer.
         """
@@ -134,7 +140,7 @@ class Frontier:
             self._forget(landed)
 
     def tell(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Run *script*; where Redis does not answer later, in order, and return None."""
+        """Run *script*; if Redis does not answer, run it later, in order, and return None."""
         if not self._untold:
             try:
                 return self.run(script, keys, arguments)
@@ -144,7 +150,7 @@ class Frontier:
         return None
 
     def ask(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Return what *script* answers; None where Redis does not."""
+        """Return the result of *script*; None if Redis does not answer."""
         try:
             return self.run(script, keys, arguments)
         except RedisError as error:
@@ -162,10 +168,9 @@ class Frontier:
         return known(keys=keys, args=arguments)
 
     def beat(self) -> bool:
-        """Give a sign of life now and then, and queue again what processes left that are gone.
+        """Give a sign of life every few seconds, and queue the requests of processes that are gone.
 
-        Return whether it was time for that.
-
+        :return: whether it was time for that.
         :raises RedisError: if Redis does not answer.
         """
         now = time.monotonic()
@@ -188,13 +193,13 @@ class Frontier:
         return True
 
     def is_busy_elsewhere(self) -> bool:
-        """Tell whether other processes have requests under way, or had when they were killed."""
+        """Tell whether other processes have requests on their way, or had when they were killed."""
         return any(self.server.hlen(self._flight(other)) for other in self._others())
 
     def are_all_done(self) -> bool:
-        """Say that nothing is left to do here, and tell whether all others said so.
+        """Say that nothing is left to do here; tell whether all other processes have said so.
 
-        One that was killed says nothing: it takes part until it is taken for gone.
+        One that was killed has not, and counts until it is taken for gone.
         """
         self.server.sadd(self._done, self.name)
         return all(self.server.sismember(self._done, other) for other in self._others())
@@ -204,28 +209,28 @@ class Frontier:
         self.tell(scripts.FORGET, (self._done,), (self.name,))
 
     def is_last(self) -> bool:
-        """Tell whether no other process takes part."""
+        """Tell whether no other process takes part in the crawl."""
         return not any(self.server.exists(self._alive(other)) for other in self._others())
 
     def join(self, *, persists: bool, flushes: bool) -> None:
-        """Take part in the crawl; what is stored of one that has ended is forgotten.
+        """Take part in the crawl; forget first what an earlier crawl that has ended has left.
 
-        :param persists: whether it is kept.
-        :param flushes: whether all is forgotten, of whatever crawl.
+        :param persists: whether to keep that (``SCHEDULER_PERSIST``).
+        :param flushes: whether to forget all, even of a crawl that goes on.
         :raises RedisError: if Redis does not answer.
         """
         with self._alone():
             if flushes or (not persists and self.has_ended()):
                 self.clear()
-            # Who joins may have newer code.
+            # This process may have newer code, and be able to read them.
             keys = (self.queue, self._flight(_UNREADABLE))
             self.run(scripts.REQUEUE, keys, (self.kind, _UNREADABLE))
             self.beat()
 
     def leave(self, *, persists: bool) -> None:
-        """Take part no more; what is under way here is queued again. The last one forgets all.
+        """Leave the crawl, and queue again what is on its way here; the last process forgets all.
 
-        :param persists: whether that is kept.
+        :param persists: whether to keep all even then (``SCHEDULER_PERSIST``).
         :raises RedisError: if Redis does not answer.
         """
         with self._alone():
@@ -239,22 +244,22 @@ class Frontier:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep all others from joining or leaving meanwhile.
+        """Keep other processes from joining or leaving meanwhile.
 
-        Between the look whether anybody takes part and the end of what is forgotten then, one that
-        joins would lose its name, and what it has queued.
+        A process that joined while another one, having found nobody, forgets all would lose its
+        name and what it has queued.
         """
         lock = self.server.lock(self._lock, timeout=ALIVE)
         lock.acquire()
         try:
             yield
         finally:
-            # It took longer than a process has that is not gone.
+            # It took longer than the lock is held for.
             with suppress(LockNotOwnedError):
                 lock.release()
 
     def has_ended(self) -> bool:
-        """Tell whether nobody takes part and nothing is left to do: what is stored is of before."""
+        """Tell whether nobody takes part and nothing is left to do: the stored crawl has ended."""
         return (
             self.is_last()
             and not self.server.exists(self.queue, f"{self.prefix}pages", self._flight(_UNREADABLE))
@@ -262,9 +267,9 @@ class Frontier:
         )
 
     def clear(self) -> None:
-        """Forget all of the crawl, its queue and what was seen too."""
+        """Forget all of the crawl, also its queue and what was seen."""
         self.server.delete(self.queue, self.seen, self.rules)
-        # The name of a spider may have characters in it that stand for others in a pattern.
+        # The name of a spider may have characters that have a meaning in a pattern.
         prefix = re.sub(r"([*?\[\]\\])", r"\\\1", self.prefix)
         for key in self.server.scan_iter(match=f"{prefix}*", count=1000):
             self.server.delete(key)
@@ -280,7 +285,7 @@ class Frontier:
             )
 
     def _recover(self) -> None:
-        """Make up for what was not done while Redis did not answer."""
+        """Do what could not be done while Redis did not answer."""
         while self._untold:
             self.run(*self._untold[0])
             self._untold.popleft()
@@ -290,16 +295,16 @@ class Frontier:
             self._held.popleft()
             if not taken:
                 on_dropped(first[0].decode())
-        # What was taken from the queue by a call whose answer was lost.
+        # Requests that were taken from the queue by a call whose answer was lost.
         keys = (self.queue, self._flight(self.name))
         self.run(scripts.REQUEUE, keys, (self.kind, self.name, *self._flying))
         self.is_down = False
         logger.warning("Redis answers again.")
 
     def _check(self) -> None:
-        """Find out before the crawl what would keep all of it waiting.
+        """Find out before the crawl whether Redis can be used.
 
-        :raises ConfigurationError: if keys are of another job, or answers are no bytes.
+        :raises ConfigurationError: if keys are those of something else, or answers are no bytes.
         :raises RedisError: if Redis does not answer, or runs no scripts that have several keys.
         """
         expected = {self.seen: "set", self.queue: _TYPES[self.kind]}
@@ -314,11 +319,11 @@ class Frontier:
                     f"the key {key!r} in Redis is a {found}, not a {kind}: it is another job's"
                 )
                 raise ConfigurationError([Problem("SCHEDULER", message)])
-        # It has nothing on its way yet. A cluster refuses, and so does who may run no script.
+        # It has nothing to do yet. It fails on a cluster, and for a user who may run no scripts.
         self.run(scripts.REQUEUE, (self.queue, self._flight(self.name)), (self.kind, self.name))
 
     def _warn_of_eviction(self) -> None:
-        """Say so where Redis is to throw away keys when it is full: none may go."""
+        """Warn if Redis evicts keys when it is full: none of them may be lost."""
         try:
             memory = self.server.info("memory")
         except NoPermissionError:

@@ -1,4 +1,4 @@
-"""The scheduler of scrapy-redis, of which a killed process takes nothing along."""
+"""A scheduler as that of scrapy-redis, which loses nothing when a process is killed."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _ATTRIBUTE = "_scrapy_urlcanon_shared"
 class Scheduler(RedisScheduler):  # type: ignore[misc]
     """Queues requests in Redis, with the queues, keys and serializers of scrapy-redis.
 
-    A request that is on its way is in Redis until all that came of it is queued; where its process
-    is gone for 30 seconds another one queues it again. A process ends when nothing is queued or on
-    its way anywhere, and the last one to end clears the keys, unless ``SCHEDULER_PERSIST`` is True.
+    A request that is on its way is in Redis until all that came of it is queued. If its process has
+    been gone for 30 seconds, another one queues it again. A process ends when nothing is queued or
+    on its way anywhere, and the last one clears the keys, unless ``SCHEDULER_PERSIST`` is True.
 
-    What is fetched to be compared is queued here: no other process knows with what. So is what no
-    queue can hold, such as a request whose callback is no method of the spider.
+    Fetches of audits are queued in this process, since no other one knows what to compare them
+    with. So are requests that no queue can hold, as when the callback is no method of the spider.
     """
 
     @classmethod
@@ -114,7 +114,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         """Leave the crawl, and clear the keys if nobody else takes part."""
         del reason
         try:
-            # What waits here is queued before what it came of is forgotten.
+            # In this order: what waits here is queued before the requests that it came of are
+            # forgotten.
             self._frontier.beat()
             self._frontier.land(under_way(self._crawler))
             self._frontier.leave(persists=self.persist)
@@ -122,7 +123,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._frontier.failed(error)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Queue *request*, unless its page was requested before, by whatever process."""
+        """Queue *request*, unless its page was requested before, in any process."""
         if mark_of(request, AUDIT):
             self._keep_here(request)
             return True
@@ -168,9 +169,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _dropped_later(
         self, request: Request, fingerprint: bytes, canonical: str, first: str
     ) -> None:
-        """Say of a request that waited for Redis what Scrapy's engine says at once of others.
+        """Send ``request_dropped`` for a request that waited for Redis, as the engine would.
 
-        Else nobody would fetch it where the one that stands for it fails.
+        Otherwise nobody would fetch it if the request that stands for its page fails.
         """
         self.stats.inc_value("scheduler/enqueued/redis", -1)
         self._dropped(request, fingerprint, first or canonical)
@@ -179,7 +180,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         )
 
     def next_request(self) -> Request | None:
-        """Return the next request, None where there is none now or Redis does not answer."""
+        """Return the next request; None if there is none now, or Redis does not answer."""
         try:
             if self._frontier.beat():
                 self._shared.look_around()
@@ -200,7 +201,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return None
 
     def _read(self, data: bytes) -> Request | None:
-        """Return the request in *data*; None where another version of the spider queued it."""
+        """Return the request in *data*; None if it cannot be read here."""
         try:
             request: Request = self.queue._decode_request(data)  # noqa: SLF001
         except Exception as error:  # noqa: BLE001 - what it is made of may be of any class
@@ -226,7 +227,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return canonical or request.url
 
     def _spider_idle(self) -> None:
-        """Stay as long as anything is queued or on its way, here or elsewhere.
+        """Keep the process as long as anything is queued or on its way, here or elsewhere.
 
         :raises DontCloseSpider: if so.
         """
@@ -239,8 +240,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 or len(self.queue) > 0
                 or self._frontier.is_busy_elsewhere()
                 or (self._shared.shared_lives and self._shared.shared_lives.release_all() > 0)
-                # What the others compare may yet let through what was dropped here. And who is
-                # killed clears nothing: the last one has to know that it is.
+                # An audit of another process may yet let through what was dropped here. And the
+                # last process has to know that it is, to clear the keys.
                 or not self._frontier.are_all_done()
             )
             if not stays:
@@ -254,7 +255,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
 
 def _encoder(queue: Any) -> Callable[[Request], bytes]:
-    """Return what encodes requests for *queue*; it raises ValueError for what that cannot hold."""
+    """Return a function that encodes requests for *queue*, and raises ValueError if it cannot."""
 
     def encode(request: Request) -> bytes:
         try:

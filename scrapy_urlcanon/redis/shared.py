@@ -1,4 +1,4 @@
-"""What the processes of one crawl share, for the crawl of one of them."""
+"""Connects the crawl of one process to what all processes of the crawl share in Redis."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ logger = logging.getLogger(__name__)
 
 
 class Shared:
-    """As :class:`.SharedCrawl`.
+    """Implements :class:`.SharedCrawl`.
 
-    :param encode: returns what the queue has of a request.
+    :param encode: returns a request as it is stored in the queue.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Shared:
         """Return the rules to crawl under: *configuration*, or those that the crawl began with.
 
         :param mode: the value of ``URLCANON_JOB_RULES``.
-        :raises ConfigurationError: if the rules are others and *mode* is ``error``.
+        :raises ConfigurationError: if the rules differ and *mode* is ``error``.
         """
         server, document = self.frontier.server, RulesDocument.of(configuration)
         text = json.dumps({"digest": document.digest, "rules": document.data})
@@ -74,7 +74,7 @@ class Shared:
             "pages for seen, or fetch them again"
         )
         if mode == ERROR:
-            # Until it was taken for killed the others would wait for what it has under way.
+            # Otherwise the others would wait for this process until it is taken for gone.
             self.frontier.leave(persists=True)
             raise ConfigurationError([Problem(name_of("job_rules"), message)])
         if mode == KEEP:
@@ -100,7 +100,7 @@ class Shared:
         self.look_around()
 
     def _replaced(self, page: bytes, url: str) -> None:
-        """Tell the others that *url* stands for *page* now: they compare its variants with it."""
+        """Tell the others that *url* stands for *page* now: variants are compared with that."""
         half = value_of("remembered_pages", self._crawler.settings) // 2
         self.frontier.tell(scripts.REMEMBER, (self.frontier.first,), (page.hex(), url, half, KEPT))
 
@@ -116,11 +116,11 @@ class Shared:
         self._verdicts.tell(pair)
 
     def contents(self, max_pages: int) -> SharedContents:
-        """Return what remembers what pages showed, those of all processes."""
+        """Return the contents of pages, those of all processes."""
         return SharedContents(self.frontier, max_pages)
 
     def look_around(self) -> None:
-        """Take over what the audits of others found, and suspend what they suspended."""
+        """Read the verdicts of other processes, and suspend the entries that they suspended."""
         if self._hear:
             for pair in self._verdicts.new():
                 self._hear(pair)

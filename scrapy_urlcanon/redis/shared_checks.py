@@ -1,4 +1,4 @@
-"""What the checks of all processes have in common: what pages showed, and what audits found."""
+"""What the audits of all processes share: the contents of pages, and verdicts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.redis.frontier import Frontier
 
 _FORMAT = 2
-"""Another one whenever a :class:`PageDigest` has other fields, or these mean something else: what
-an earlier version remembered is not to be read."""
+"""To be raised whenever :class:`PageDigest` gets other fields, or these mean something else, so
+that contents of an earlier version are not read."""
 _MOST_VERDICTS = 10_000
 _MOST_LINES = 64
-"""Of a page that is another one: any line of its own tells that it is."""
+"""How many lines of another page are shared: any line of its own is enough to tell that it is."""
 
 
 class SharedContents(KeptContents):
-    """Remembers here what the pages showed that were fetched here, and in Redis those of all."""
+    """Remembers the contents of pages in Redis, and here those that this process has fetched."""
 
     def __init__(self, frontier: Frontier, max_pages: int) -> None:
         super().__init__(max_pages)
@@ -50,14 +50,14 @@ class SharedContents(KeptContents):
         return _decoded(found) if found else None
 
     def pop(self, page: bytes) -> PageDigest | None:
-        """Forget *page* here, where it has another name from now on; return what it showed."""
+        """Forget *page* in this process alone, and return what it showed."""
         return super().pop(page) or self.get(page)
 
 
 class SharedVerdicts:
-    """Tells all processes what the audits of each found.
+    """Tells all processes the verdicts of each.
 
-    One that joins the crawl hears of all that was found before, as far as it is remembered.
+    A process that joins the crawl later hears of the earlier verdicts too, as far as they are kept.
     """
 
     def __init__(self, frontier: Frontier) -> None:
@@ -66,7 +66,7 @@ class SharedVerdicts:
         self._last = "0"
 
     def tell(self, pair: AuditedPair) -> None:
-        """Tell the others of *pair*, where it says something."""
+        """Tell the others the verdict about *pair*, if there is one."""
         judgement = pair.judgement
         if judgement.verdict is Verdict.CANNOT_TELL:
             return
@@ -84,7 +84,7 @@ class SharedVerdicts:
         self._frontier.tell(scripts.TELL_VERDICT, (self._key,), arguments)
 
     def new(self) -> Iterator[AuditedPair]:
-        """Yield what the others found since the last time.
+        """Yield the verdicts of other processes since the last call.
 
         :raises RedisError: if Redis does not answer.
         """

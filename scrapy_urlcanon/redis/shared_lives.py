@@ -1,4 +1,4 @@
-"""The lives of pages, of which every process has a part."""
+"""The lives of pages, kept in Redis for all processes of a crawl."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _NOT_MISSED = _HAD | {b"s"}
 
 
 class SharedLives(PageLives["Request"]):
-    """Has in Redis what was had and missed, by whom, and which variants wait.
+    """Keeps in Redis which callback has had or missed which page, and which variants wait.
 
-    What is on its way here is known here. Redis itself queues a variant that takes the place of
-    another one, so that none is lost between.
+    What is on its way in this process is known only here. A script in Redis queues the variant that
+    takes the place of a failed request, so that a killed process cannot lose it.
 
-    :param encode: returns the name of the request that takes the place of another one, as in
-        :mod:`.scripts`, and what is to be queued.
+    :param encode: returns the name of a rescue in :mod:`.scripts`, and the rescue as it is stored
+        in the queue.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class SharedLives(PageLives["Request"]):
 
     @property
     def waiting(self) -> Iterator[Request]:
-        """Nothing: what waits is in Redis, and stays there."""
+        """Nothing: the variants that wait are in Redis, and stay there."""
         return iter(())
 
     def is_had(self, page: bytes) -> bool:
@@ -65,11 +65,11 @@ class SharedLives(PageLives["Request"]):
         return super().is_had(page) or not _HAD.isdisjoint(self._states_of_all(page))
 
     def is_missed(self, page: bytes) -> bool:
-        """Tell whether all that was sent for *page* ended, here and elsewhere, and in vain."""
+        """Tell whether all requests for *page* ended, here and elsewhere, and none brought it."""
         return super().is_missed(page) and _NOT_MISSED.isdisjoint(self._states_of_all(page))
 
     def _states_of_all(self, page: bytes) -> list[bytes]:
-        """Return what the callbacks that are known here know of *page*, wherever they got it."""
+        """Return the states of *page* in Redis, for all callbacks that this process knows."""
         arguments = (page.hex(), *map(str, self._callbacks))
         return self._frontier.ask(scripts.STATES, (self._frontier.lives,), arguments) or []
 
@@ -89,15 +89,16 @@ class SharedLives(PageLives["Request"]):
             self._tell(page, callback, "r")
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
-        """Note that a limit cut off what *callback* found in *page*, here or elsewhere."""
+        """Note that the depth limit cut off links of *page*, so that *callback* needs it again."""
         super().cut_off(page, callback)
         if self.state(page, callback) is not State.EXPECTED:
             self._tell(page, callback, "r")
 
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
-        """Note that *callback* asks for *page* again; tell whether it has not had it by that.
+        """Note that *callback* asks for *page* by a second step; return as the base class does.
 
-        What comes of another callback's request another process may get, and is not told here.
+        Only if that is for the same page and callback: of any other, another process may get the
+        response, and this one would not know.
         """
         return step == (page, callback) and super().asked_again(page, callback, step)
 
@@ -110,12 +111,12 @@ class SharedLives(PageLives["Request"]):
     def dropped(self, page: bytes, callback: Hashable, url: str, request: Request) -> Fate:
         """Take *request*, dropped as a duplicate of *page*; tell what becomes of it."""
         if self.state(page, callback) is State.HAD:
-            # Redis would say the same, and be asked for each repeated link of a crawl.
+            # Known here, so Redis need not be asked for each repeated link.
             return Fate.FORGOTTEN
         try:
             fingerprint, value = self._encode(request)
         except ValueError:
-            # No queue can hold it, that of the scheduler neither.
+            # It cannot be stored in the queue: it waits in this process.
             return super().dropped(page, callback, url, request)
         self._callbacks[callback] = None
         arguments = (page.hex(), str(callback), fingerprint, value, self._most, self._half, KEPT)
@@ -141,7 +142,7 @@ class SharedLives(PageLives["Request"]):
                 self._share_fate(source, callback, state, is_same=is_same)
 
     def release_all(self) -> int:
-        """Queue one variant of each page that waits, as nothing is on its way; return how many."""
+        """Queue one variant of each page for which any waits; return how many these are."""
         arguments = (self._frontier.prefix, self._frontier.kind, self._half, KEPT)
         sent: int = self._frontier.run(scripts.RELEASE, self._keys, arguments)
         return sent
