@@ -1,4 +1,4 @@
-"""The URLs of a site, grouped by what the rules accepted so far make of them."""
+"""The URLs of a site, grouped by the *form* that the rules accepted so far give them."""
 
 from __future__ import annotations
 
@@ -41,17 +41,20 @@ if TYPE_CHECKING:
 _Part = TypeVar("_Part")
 
 CLEAR = 3
-"""So many URLs that agree, for each that does not, say that the latter has changed."""
+"""If so many URLs agree, for each one that differs, those that differ are taken for changed."""
 
 
 class Groups:
-    """The current form of every URL, and the pages found under it."""
+    """The current form of each URL, and the pages that are found under it.
+
+    A form is what the accepted rules make of a URL, at first the URL itself.
+    """
 
     def __init__(self, site: Site, promised: Mapping[Location, int] | None = None) -> None:
         """Group the URLs by themselves, as before any rule.
 
-        :param promised: URLs that were not seen, and the page that trustworthy declarations say
-            they show.
+        :param promised: URLs that were not fetched, each with the page that it shows according to
+            declarations that are believed.
         """
         self.site = site
         self.pages = Forms(site.locations, site.pages)
@@ -61,10 +64,10 @@ class Groups:
             location for location in promised if self.pages.get(location) in {None, NO_EVIDENCE}
         }
         self.settled: Callable[[Location], Location] = as_it_is
-        """What the accepted templates make of a URL that was not seen."""
+        """Returns what the accepted templates make of a URL that was not seen."""
         self.rate_of_change = NO_RATE
-        """How often a capture shows what no other one of its page does, as far as is known."""
-        # Rows by the handle that their forms have, or had.
+        """How often a capture shows a page that has changed, as far as is known."""
+        # By handle: the rows of URLs whose forms have it, or had it.
         self._handles: dict[str, array[int]] = {}
         self._joined = _Joined(len(site.sizes))
         for location in self.promised:
@@ -75,13 +78,13 @@ class Groups:
             self.pages.put(row, page)
             self._joined.add(page, row)
         self._rows = _RowsOfPages(site, self._joined)
-        # The current form of what redirects lead to and was not seen, from page `contents` on.
+        # The current forms of redirect targets that were not seen, from page `contents` on.
         self._unseen = [*site.unseen]
         self._duplicates = array("i", filter(self._rows.has, range(len(site.sizes))))
 
     def duplicates(self) -> Sequence[int]:
         """Return the pages that are found under several forms."""
-        # Of those that were so before: no rule makes the forms of a page more.
+        # Only of those that were so before, since no rule adds a form to a page.
         self._duplicates = array("i", filter(self._is_duplicate, self._duplicates))
         return self._duplicates
 
@@ -93,12 +96,12 @@ class Groups:
 
     @property
     def redundant(self) -> int:
-        """How many forms of URLs that were seen show a page that another one shows."""
+        """How many forms of seen URLs show a page that another form shows as well."""
         counts = (self.pages.count(self._rows.of(page)) for page in self.duplicates())
         return sum(count - 1 for count in counts if count)
 
     def forms(self, page: int) -> list[Location]:
-        """Return the forms under which a page is found, if several URLs were."""
+        """Return the forms under which a page is found, if several URLs showed it."""
         is_form, location_of = self.pages.is_form, self.site.locations.__getitem__
         forms = [location_of(row) for row in self._rows.of(page) if is_form[row]]
         if page in self._joined:
@@ -111,16 +114,16 @@ class Groups:
         return _as_tuple(self.pages[form])
 
     def shows_another(self, form: Location, other: Location) -> bool:
-        """Tell whether what is found under two forms is known, and no page under both."""
+        """Tell whether the pages under two forms are known, and none is under both."""
         one, two = self.pages_of(form), self.pages_of(other)
         return NO_EVIDENCE not in {*one, *two} and set(one).isdisjoint(two)
 
     def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
-        """Tell whether a page is still found under URLs of one shape after the changes.
+        """Tell whether a page is still found under several URLs of one shape after *changes*.
 
-        Listings past their end, days without events, texts that are not yet translated: such a
-        page is the same for *any* value of what selects it, so that two of its URLs agree
-        whatever a rule does to them.
+        Listings past their end, days without events, texts that are not translated yet: such a page
+        is the same for any value of the parameter that selects it. So its URLs agree whatever a
+        rule does to them, and are weak evidence.
         """
         forms = {changes.get(location, location) for location in self.forms(page)}
         if len(forms) == 1:
@@ -133,11 +136,14 @@ class Groups:
 
     @property
     def handles(self) -> Collection[str]:
-        """What it is ready for."""
+        """The handles that are in the index."""
         return self._handles.keys()
 
     def index(self, handles: Collection[str]) -> None:
-        """Make ready for operations with these handles, in one pass."""
+        """Put *handles* into the index, in one pass over all URLs.
+
+        A handle is a mark of URLs that an operation may change, such as a parameter's name.
+        """
         missing = {handle for handle in handles if handle not in self._handles}
         if not missing:
             return
@@ -145,7 +151,7 @@ class Groups:
             self._handles[handle] = array("i")
         table = {handle: self._handles[handle] for handle in missing}
         seen = self.site.locations
-        # Of each part of a URL once, and not for each URL that has it.
+        # Each different part of URLs is looked at once, not once for each URL that has it.
         for part_of, rows_of_parts in (
             (seen.origin_of, _rows_to_mark(seen.origins, handles_of_origin, table)),
             (seen.path_of, _rows_to_mark(seen.paths, handles_of_path, table)),
@@ -162,7 +168,7 @@ class Groups:
                 table[handle].append(row)
 
     def _forms_with(self, handle: str) -> Iterator[Location]:
-        """Return the forms that have a handle, which must be in the index."""
+        """Return the forms with a handle, which must be in the index."""
         return self.pages.among(self._handles[handle])
 
     def with_any(self, names: Iterable[str]) -> Iterator[Location]:
@@ -170,7 +176,7 @@ class Groups:
         return chain.from_iterable(self._forms_with("?" + name) for name in names)
 
     def values_of(self, name: str) -> set[str]:
-        """Return what a parameter, whose handle must be in the index, was seen as: ``name=1``."""
+        """Return the values of a parameter, whose handle must be in the index, as ``name=1``."""
         beginning = name + "="
         seen = {location.params for location in self._forms_with("?" + name)}
         return {param for params in seen for param in params if param.startswith(beginning)}
@@ -178,13 +184,13 @@ class Groups:
     def affected(
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
-        """Return what the operations, one after the other, change, and into what."""
+        """Return the forms that the operations change, each with what they make of it."""
         return dict(self.each_affected(operations, scope))
 
     def each_affected(
         self, operations: Sequence[Operation], scope: Scope | None
     ) -> Iterator[tuple[Location, Location]]:
-        """Yield each form that the operations, one after the other, change, and what into."""
+        """Yield each form that the operations, one after the other, change, and the new form."""
         self.index({operation.handle for operation in operations})
         are_several = len(operations) > 1
         apply = partial(apply_all, operations) if are_several else operations[0].apply
@@ -202,13 +208,13 @@ class Groups:
                     yield location, changed
 
     def merges(self, changes: dict[Location, Location]) -> Merges:
-        """Return the groups of several forms that the changes make one."""
-        # Of most targets there is one source only: a list for each would take 110 bytes.
+        """Return the merges: groups of several forms that *changes* make one."""
+        # Most targets have one source. A list for each would take 110 bytes.
         first: dict[Location, Location] = {}
         more: dict[Location, list[Location]] = {}
         for source, target in changes.items():
             end = self._end(target)
-            # What is led back becomes nothing else.
+            # Unless an accepted template leads it back to where it was.
             if end != source and first.setdefault(end, source) is not source:
                 more.setdefault(end, []).append(source)
         found = Merges()
@@ -228,13 +234,13 @@ class Groups:
     def _shown_by(
         self, sources: list[Location], shown: list[Pages]
     ) -> tuple[tuple[int, ...], Agreement]:
-        """Return the pages that at least two URLs show, and how far all of them agree.
+        """Return the pages that at least two of the URLs show, and how far all of them agree.
 
-        :param shown: what each of them shows.
+        :param shown: the pages of each URL.
         """
         first = shown[0]
         if isinstance(first, int) and shown.count(first) == len(shown):
-            # As most of them do.
+            # The usual case: all show one page.
             if first == NO_EVIDENCE:
                 return (), _NOTHING_SHOWN
             return (first,), _all_agree(len(sources))
@@ -249,9 +255,9 @@ class Groups:
     def _agreement(
         self, sources: list[Location], shown: list[Pages], counts: Mapping[int, int]
     ) -> Agreement:
-        """Return how far URLs agree that do not all show the same.
+        """Return how far URLs agree that do not all show the same page.
 
-        :param counts: how many of them show each page.
+        :param counts: by page, how many of them show it.
         """
         unlike = self._told_apart(counts, sources)
         several = [pages for pages in shown if not isinstance(pages, int)]
@@ -260,7 +266,7 @@ class Groups:
         once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
         most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
         agreeing = counts.get(most, 0)
-        # A page with many URLs may be seen as it was before under several of them.
+        # An earlier version of a page with many URLs may have been seen under several of them.
         before = once | {page for page in unlike - {most} if counts[page] == len(self.forms(page))}
         if agreeing >= max(CLEAR, 2 * sum(counts[page] for page in before)):
             once = before
@@ -276,16 +282,16 @@ class Groups:
         return Agreement(left, moved=moved, agreeing=agreeing, unbiased=unbiased)
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
-        """Return those of the pages of a merge that are known to differ from each other.
+        """Return those of *pages* that are known to differ from each other.
 
-        Of a page that is but the unseen target of a redirect nothing is known. Where nothing else
-        leads there, or that target is one of the URLs that become one, the redirect leads to where
-        the rule does: what is shown there may well be what the others show.
+        Nothing is known of a page that was only seen as the target of a redirect. It may be the
+        same as the others if no URL outside the merge leads there, or if the target is one of the
+        merged URLs.
         """
         known = {page for page in pages if page < self.site.contents}
         out = {page for page in pages if page not in known and self._leads_out(page, sources)}
         if out and not known:
-            # Some lead out and some do not: these are one page more.
+            # Redirects that lead out of the merge, and others that do not, are two pages at least.
             known.update(sorted(set(pages) - out)[:1])
         return known | out
 
@@ -295,15 +301,15 @@ class Groups:
         return leads_elsewhere and self._unseen[page - self.site.contents] not in sources
 
     def forget_index(self) -> None:
-        """Let go of what :meth:`index` made; the next round will ask for other handles.
+        """Free the memory of the index, and of forms that are gone.
 
-        So of the room of forms that are gone.
+        The next round will ask for other handles.
         """
         self._handles.clear()
         self.pages.compact()
 
     def apply(self, changes: dict[Location, Location]) -> None:
-        """Replace forms by what an accepted rule makes of them."""
+        """Apply an accepted rule: replace each form in *changes* by its new form."""
         handles = self._handles
         for source, made in changes.items():
             pages = self.pages.pop(source)
@@ -326,14 +332,14 @@ class Groups:
                     self._joined.add(page, row)
 
     def _end(self, target: Location) -> Location:
-        """Return what becomes of what a candidate makes of a URL.
+        """Return the form that *target*, the result of a candidate, has under the accepted rules.
 
-        Where all that was seen under ``/q/7/title`` is ``/q/7`` by now, so is what becomes that.
+        If ``/q/7/title`` has become ``/q/7``, a URL that a candidate makes ``/q/7/title`` does too.
         """
         return target if target in self.pages else self.settled(target)
 
     def _follow(self, pages: Pages, source: Location, target: Location) -> None:
-        """Take note of it where the unseen target of a redirect gets another form."""
+        """Note that the unseen target of a redirect gets another form, if *source* is one."""
         for page in _as_tuple(pages):
             number = page - self.site.contents
             if number >= 0 and self._unseen[number] == source:
@@ -356,22 +362,22 @@ def _rows_to_mark(
     handles_of_part: Callable[[_Part], Iterable[str]],
     table: Mapping[str, array[int]],
 ) -> list[tuple[array[int], ...]]:
-    """Return, for each part of URLs, the rows of those handles that the URLs have for it."""
+    """Return for each part of URLs the lists of rows, in *table*, of the handles that it has."""
     known: dict[tuple[str, ...], tuple[array[int], ...]] = {}
     found = []
     for part in parts:
         handles = tuple([handle for handle in handles_of_part(part) if handle in table])
         if handles not in known:
-            # One object for all that have the same.
+            # One object for all parts with the same handles.
             known[handles] = tuple([table[handle] for handle in handles])
         found.append(known[handles])
     return found
 
 
 class _Joined:
-    """Rows of forms by a page that came to them, whether they are forms still or not.
+    """By page: the rows of the forms that it came to by rules, even if these are forms no longer.
 
-    A list for each page would take 170 bytes; in a chain a row takes 8.
+    A linked list in arrays, with 8 bytes for each row: a list for each page would take 170 bytes.
     """
 
     def __init__(self, count: int) -> None:
@@ -401,7 +407,7 @@ _NONE = -1
 
 
 class _RowsOfPages:
-    """The rows of each page that several URLs show, or that was promised for one more."""
+    """By page: the rows of its URLs, if several URLs show it or are promised to."""
 
     def __init__(self, site: Site, promised: _Joined) -> None:
         sizes = (
@@ -428,7 +434,7 @@ _NOTHING_SHOWN = Agreement()
 
 
 def as_it_is(location: Location) -> Location:
-    """Return a URL itself, as no rule does anything to it."""
+    """Return the URL itself, as long as there are no rules."""
     return location
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 MAX_EXAMPLES = 3
-"""Pairs of URLs that are shown for a rule."""
+"""How many pairs of URLs are shown for a rule."""
 
 
 class Trial:
@@ -57,32 +57,34 @@ class Trial:
         self.candidate = candidate
         self.known = known
         self.changes = groups.affected(candidate, scope)
-        """What the candidate changes, and into what."""
+        """The forms that the candidate changes, each with the new form."""
         self.merges = groups.merges(self.changes)
-        """What that makes one."""
+        """The groups of forms that it makes one."""
         self.any_value = [n for step in candidate if step.default is None for n in step.drops]
-        """The parameters that go whatever their value is."""
+        """The parameters that it drops whatever their value."""
         values = {name for step in candidate if step.default is not None for name in step.drops}
         self.valued = [*filterfalse(is_protected, sorted(values))]
-        """Those that go with one value; of what numbers parts the first is the same everywhere."""
+        """The parameters that it drops with one value only. Not those that number the parts of
+        listings, whose first part is the same everywhere."""
         self.fitted = sum(step.is_fitted for step in candidate)
         self.is_choice = is_choice(candidate, self.changes)
-        # Of the steps together, for what is to speak for all of them.
+        # What all steps together drop, and all steps but one: evidence must be for all of them.
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
         self._fewer = list(combinations(candidate, len(candidate) - 1))
         self._weigh_merges()
         folds = {groups.site.folds[page] for page in proposers}
-        # A page counts for the candidate if some other fold proposed it too, or somebody who knows.
+        # A page counts as evidence if pages of another fold proposed the candidate too, or prior
+        # knowledge does.
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
         self._astray = led_astray(groups, candidate, self.changes)
         self._blurred = bytearray(len(groups.site.sizes))
-        """By page, whether it is blurred: 0 where that is not known yet, else 1 or 2."""
+        """By page: 0 if it is not known yet whether it is blurred, 1 if it is not, 2 if it is."""
         self._depths = bytearray(len(self.merges))
-        """By merge, how many scopes hold all that it changes: 0 where that is not known yet."""
+        """By merge: how many scopes hold all URLs that it changes; 0 if that is not known yet."""
         self.whole = self.tally(scope or Scope(groups.site.domain), self.merges)
 
     def _weigh_merges(self) -> None:
-        """Leave to each merge the pages that are evidence for the candidate."""
+        """Remove from each merge the pages that are no evidence for the candidate."""
         candidate, merges = self.candidate, self.merges
         count_content(merges, self.changes, self._dropped)
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
@@ -99,10 +101,10 @@ class Trial:
                 merges.set_pages(number, ())
 
     def _joint_pages(self, merge: Merge) -> tuple[int, ...]:
-        """Return those of the pages of a merge that speak for all steps together.
+        """Return the pages of a merge that are evidence for all steps of the candidate together.
 
-        What one step does alone is evidence for that step, and was weighed as such: a parameter
-        that hardly ever occurs is not to be dropped because ``www`` may be.
+        What one step does alone is evidence for that step alone: that ``www`` may be stripped is no
+        reason to drop a parameter that hardly ever occurs.
         """
         showing: dict[int, list[Location]] = {page: [] for page in merge.pages}
         for source in merge.sources:
@@ -114,10 +116,11 @@ class Trial:
         )
 
     def _show_all_steps(self, sources: Iterable[Location]) -> bool:
-        """Tell whether some two URLs are made one by all steps together and by no fewer.
+        """Tell whether there are two URLs that only all steps together make one.
 
-        Where each has a parameter that the other has not, the two may be two words for one thing,
-        such as ``?hide=guests`` and ``?show=members``: the URL without either is another page.
+        Not two of which each has a parameter that the other lacks. They may be two ways to say one
+        thing, such as ``?hide=guests`` and ``?show=members``, and the URL without either another
+        page.
         """
         before: list[tuple[frozenset[str], list[Location]]] = []
         for source in sources:
@@ -132,20 +135,17 @@ class Trial:
         return False
 
     def forget_merges(self) -> None:
-        """Let go of what a search for scopes alone needs: new forms would not fit beside it."""
+        """Free what only a search for scopes needs, to have room for the new forms."""
         self.merges = Merges()
         self._depths.clear()
 
     @cached_property
     def luck_of_siblings(self) -> list[float]:
-        """On what share of its pages each sibling is right that is so at times."""
+        """For each sibling that is right on some of its pages: on which share of them."""
         return luck_of_siblings(self.groups, self.candidate, self.changes)
 
     def shows(self, source: Location) -> bool:
-        """Tell whether a URL shows anything.
-
-        What does not, such as a slide show that needs scripts, is no evidence for its value.
-        """
+        """Tell whether a URL shows anything, unlike a slide show that needs scripts."""
         return self.groups.pages[source] != NO_EVIDENCE
 
     def supporting(self, scope: Scope) -> Iterator[Merge]:
@@ -153,14 +153,14 @@ class Trial:
         return (merge for merge in self.merges if merge.pages and scope.holds(merge.target))
 
     def within(self, scope: Scope) -> tuple[set[Location], list[Location]]:
-        """Return the URLs that evidence in a scope changes, and all that the candidate does."""
+        """Return the changed URLs in a scope: those that are evidence, and all."""
         sources = {source for merge in self.supporting(scope) for source in merge.sources}
         return sources & self.changes.keys(), [url for url in self.changes if scope.holds(url)]
 
     def tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
-        """Return what some merges, those of a scope, say of the candidate."""
+        """Return the tally of *merges*, those of a scope."""
         tally = Tally(scope, lost=sum(map(scope.holds, self._astray)))
-        # The first ones by their text, so that the order of the merges does not show.
+        # The first ones in reading order, so that they do not depend on the order of the merges.
         first = nsmallest(
             MAX_EXAMPLES,
             self._counted(merges, tally),
@@ -170,7 +170,7 @@ class Trial:
         return tally
 
     def _counted(self, merges: Iterable[Merge], tally: Tally) -> Iterator[Merge]:
-        """Add merges to a tally, one by one; yield those that may be shown for it."""
+        """Add merges to a tally, one by one; yield those that may serve as examples."""
         folds = self.groups.site.folds
         for merge in merges:
             lost, changed, unclear, moved, agreeing, unbiased, _ = merge.agreement
@@ -196,9 +196,9 @@ class Trial:
         return self._blurred[page] > 1
 
     def scope_of(self, number: int, depth: int) -> Scope | None:
-        """Return the scope that holds all URLs which a merge changes, so far from the widest.
+        """Return the scope, *depth* steps from the widest, of all URLs which a merge changes.
 
-        None where they have none in common that is as narrow.
+        None if they have no scope in common that is so narrow.
         """
         known = self._depths[number]
         if known and depth >= known:
@@ -206,10 +206,10 @@ class Trial:
         domain = self.groups.site.domain
         first, *rest = self.merges.changed(number)
         scopes = scopes_of(domain, first)
-        # How many scopes they have in common, and not which: these take half a kB for each merge.
+        # Only the number of common scopes is kept: the scopes take half a kB for each merge.
         if not known:
             known = len(scopes)
-            # Most begin alike, and are in the same ones.
+            # One URL for each beginning: URLs that begin alike are in the same scopes.
             for source in {beginning_of(source): source for source in rest}.values():
                 known = min(known, common(scopes, scopes_of(domain, source)))
             self._depths[number] = known
