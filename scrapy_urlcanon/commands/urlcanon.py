@@ -51,12 +51,12 @@ class Command(ScrapyCommand):
             )
             action.add_arguments(subparser)
             super().add_options(subparser)
-            subparser.set_defaults(action=action)
+            subparser.set_defaults(action=action, refuse=subparser.error)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the action of *opts*."""
         if args:
-            raise UsageError(f"unrecognized arguments: {' '.join(args)}")
+            opts.refuse(f"unrecognized arguments: {' '.join(args)}")
         assert self.settings is not None  # noqa: S101
         if isinstance(sys.stdout, TextIOWrapper):
             # A pipe on Windows, or PYTHONIOENCODING, may know few characters.
@@ -66,8 +66,9 @@ class Command(ScrapyCommand):
             if sys.stdout:
                 # At exit Python would complain of what cannot be written, in its own words.
                 sys.stdout.flush()
-        except ReportError as error:
-            raise UsageError(str(error)) from error
+        except (UsageError, ReportError) as error:
+            # With the usage of the action, where Scrapy would show that of all.
+            opts.refuse(str(error))
         except (ConfigurationError, LearnError) as error:
             print(visible_lines(str(error)), file=sys.stderr)
             self.exitcode = 1

@@ -354,13 +354,17 @@ def test_a_fingerprinter_without_the_add_on_is_on(project):
         (urlcanon, ["explian"]),
         (urlcanon, ["explain"]),
         (urlcanon, ["explain", "--jsn", "x"]),
+        (urlcanon, ["report", "missing.json"]),
+        (process, ["seen", "import"]),
     ],
 )
 def test_wrong_usage_is_an_error(tmp_path, run, arguments):
-    """What cannot be understood is refused with the usage."""
+    """What cannot be understood is refused with the usage, of the action where there is one."""
     result = run(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert "scrapy urlcanon" in result.stderr
+    if len(arguments) > 1:
+        assert result.stderr.startswith(f"usage: scrapy urlcanon {arguments[0]} ")
 
 
 def test_action_is_one_module(tmp_path, monkeypatch):
