@@ -11,6 +11,7 @@ from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
 from scrapy_urlcanon.crawl.checks.dropped_variants import key_of
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
+from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
@@ -83,16 +84,17 @@ class AuditCases:
         self._skipped = skipped
         self._stats = stats
         self._on_concluded = on_concluded
+        # By the address of the variant: the server never sees the fragment.
         self._cases: dict[str, AuditCase] = {}
         self._rounds = rounds_of(crawler.settings)
 
     def __contains__(self, url: str) -> bool:
         """Tell whether *url* is being compared with another one."""
-        return url in self._cases
+        return as_sent(url) in self._cases
 
     def decides_on(self, drop: Drop) -> bool:
         """Tell whether a case is under way for the request of *drop*, and will decide about it."""
-        case = self._cases.get(drop.request.url)
+        case = self._cases.get(as_sent(drop.request.url))
         if not case or case.on_verdict or case.drop.fingerprint != drop.fingerprint:
             return False
         return key_of(case.drop.request) == key_of(drop.request)
@@ -124,7 +126,7 @@ class AuditCases:
         :param has_kept: whether the callback of *drop* has got what the first URL shows.
         """
         case = AuditCase(drop, page, merged_by, next(self._rounds), has_kept=has_kept)
-        self._cases[drop.request.url] = case
+        self._cases[case.address] = case
         if reference:
             case.compare_with(reference, self._sites.noise_of(drop.domain), self._contents.common)
         self._fetch_side(case, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
@@ -149,11 +151,11 @@ class AuditCases:
         """
         url = drop.request.url
         is_affordable = at_any_cost or self._sample.is_affordable(Need.SUSPECTED, more=1)
-        if url in self._cases or not is_affordable:
+        if url in self or not is_affordable:
             return False
         self._sample.begin(url, [])
         case = AuditCase(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
-        self._cases[url] = case
+        self._cases[case.address] = case
         comparison = case.compare_with(reference, self._sites.noise_of(drop.domain))
         self._go_on(case, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
@@ -171,7 +173,7 @@ class AuditCases:
         sent before.
         """
         mark = mark_of(request, AUDIT)
-        case = mark and self._cases.get(mark["case"])
+        case = mark and self._cases.get(as_sent(mark["case"]))
         if mark and case and case.is_waiting_for(mark):
             self._take(case, None)
 
@@ -182,7 +184,7 @@ class AuditCases:
         nobody says here.
         """
         for case in [case for case in self._cases.values() if case.is_fetching]:
-            if self._cases.get(case.drop.request.url) is case:
+            if self._cases.get(case.address) is case:
                 self._take(case, None)
         if self._skipped:
             for case, told in self._skipped.go_on():
@@ -197,7 +199,7 @@ class AuditCases:
         :param response: None if the fetch failed.
         """
         mark = mark_of(request, AUDIT) or {}
-        case = self._cases.get(mark["case"])
+        case = self._cases.get(as_sent(mark["case"]))
         if response is not None:
             # The engine sets it later, and if the response is held its meta is needed before.
             response.request = request
@@ -211,7 +213,8 @@ class AuditCases:
     def take(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """End the cases whose drop *is_meant* is true of; return those that the spider lacks."""
         drops = []
-        for url, case in tuple(self._cases.items()):
+        for case in tuple(self._cases.values()):
+            url = case.drop.request.url
             if not case.on_verdict and is_meant(case.drop):
                 self._sample.give_back(url)
                 self._close(case)
@@ -350,7 +353,7 @@ class AuditCases:
 
     def _close(self, case: AuditCase) -> None:
         """Forget *case*: nothing more is fetched for it."""
-        del self._cases[case.drop.request.url]
+        del self._cases[case.address]
         self._sample.ended(case.drop.request.url, case.fetches - case.is_got)
         if self._skipped and case.drop.is_skipped:
             self._skipped.ended(case)

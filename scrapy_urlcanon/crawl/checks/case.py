@@ -13,6 +13,7 @@ from attrs import define, field
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
 from scrapy_urlcanon.crawl.job.job_files import has_begun
 from scrapy_urlcanon.crawl.job.journal import FILE
+from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
     MOST_FETCHES,
@@ -123,6 +124,11 @@ class AuditCase:
     """Whether the server sent something else than the page, or nothing."""
     on_verdict: Callable[[Judgement], None] | None = None
     """Is called with the verdict if the variant was not dropped, and the spider has both pages."""
+
+    @property
+    def address(self) -> str:
+        """The URL of the variant, as the server sees it."""
+        return as_sent(self.drop.request.url)
 
     @property
     def has_control(self) -> bool:
