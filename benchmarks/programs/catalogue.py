@@ -8,6 +8,7 @@ from benchmarks.programs import (
     django_sites,
     documentation,
     forums,
+    galleries,
     listings,
     manuals,
     others,
@@ -26,6 +27,7 @@ _MODULES = (
     shops,
     forums,
     blogs,
+    galleries,
     content_management,
     trackers,
     documentation,
@@ -38,7 +40,7 @@ PROGRAMS = {program.name: program for module in _MODULES for program in module.P
 _NOT_PACKAGED = "in no current release of Debian, and not on Python's registry"
 ABSENT = {
     "vBulletin, XenForo, Flarum": _NOT_PACKAGED,
-    "Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
+    "Joomla, TYPO3, Moodle, Gallery": _NOT_PACKAGED,
     "Magento, WooCommerce, PrestaShop, Shopify, osCommerce": _NOT_PACKAGED,
     "Bugzilla, Mailman 2": _NOT_PACKAGED,
     "Discourse": "needs its own image of a machine",

@@ -59,6 +59,12 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         ("drupal", "user/login?destination=node/7", "user/login"),
         ("drupal", "?q=user/register&destination=node/7", "?q=user%2Fregister"),
         ("drupal", "?q=node/add&destination=a", "?destination=a&q=node%2Fadd"),
+        ("piwigo", "picture.php?/7/category/3", "picture.php?%2F7="),
+        ("piwigo", "picture.php?/7/tags/1-a/created-monthly-list-2020", "picture.php?%2F7="),
+        ("piwigo", "picture.php?/7/most_visited", "picture.php?%2F7="),
+        # The second page of its comments.
+        ("piwigo", "picture.php?/7/list/7,8/start-10", "picture.php?%2F7%2Fstart-10="),
+        ("piwigo", "index.php?/category/3/start-15", "index.php?%2Fcategory%2F3%2Fstart-15="),
         ("mantis", "view.php?id=7&nbn=2", "view.php?id=7"),
         ("mantis", "login_page.php?return=%2Fview.php%3Fid%3D7", "login_page.php"),
         ("mantis", "login_anon.php?return=%2Fa", "login_anon.php?return=%2Fa"),
