@@ -183,6 +183,15 @@ def strip_root_dot(host: str) -> str:
     return host[:-1] if host.endswith(".") and host != "." and host[-2] != "." else host
 
 
+def is_route(fragment: str) -> bool:
+    """Tell whether *fragment* is an address, from which a script in a browser makes a page.
+
+    >>> is_route("!/a"), is_route("/a"), is_route("top")
+    (True, True, False)
+    """
+    return fragment.startswith(("!", "/"))
+
+
 def home_of(path: str) -> str:
     """Return the directory of the user of a server whose page is at *path*; ``/`` if of none.
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from scrapy_urlcanon.canonicalizer.url import is_route
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,6 +69,16 @@ def answered_by(request: Request, response: Response) -> str:
 def as_sent(url: str) -> str:
     """Return *url* as it is sent: without its fragment."""
     return url.partition("#")[0]
+
+
+def as_shown(url: str) -> str:
+    """Return *url* without what makes no other page of it, even in a browser.
+
+    >>> as_shown("http://a.example/p#top"), as_shown("http://a.example/#!/p")
+    ('http://a.example/p', 'http://a.example/#!/p')
+    """
+    address, _, fragment = url.partition("#")
+    return url if is_route(fragment) else address
 
 
 def address_of(url: str) -> str:

@@ -485,22 +485,3 @@ async def test_audits_keep_to_their_share_of_a_small_site(crawl):
     assert set(result.pages) >= {"/", *pages}
     assert len(result.hits) <= 1.1 * 101
     assert not [name for name in result.figures if "suspended" in name]
-
-
-@pytest.mark.parametrize("other", [True, False], ids=["another page", "the same page"])
-@deferred_f_from_coro_f
-async def test_variant_that_is_linked_with_many_anchors_counts_once(crawl, other):
-    """The server never sees the fragment, and one page condemns nothing, and proves as little."""
-
-    async def figures(anchors):
-        urls = [*(f"/p{n}" for n in range(8)), *(f"/p{n}?sid=1" for n in range(8))]
-        urls[8:9] = [f"/p0?sid=1#{anchor}" for anchor in anchors]
-
-        def answer(request, count):
-            shown = request.target if other and request.target == "/p0?sid=1" else request.path
-            return product(shown, seed=count)
-
-        result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
-        return len(result.hits), audits(result.figures)
-
-    assert await figures("abcdefgh") == await figures("a")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule
+from scrapy_urlcanon.canonicalizer.url import is_route
 from scrapy_urlcanon.canonicalizer.values import Choice
 
 if TYPE_CHECKING:
@@ -48,6 +49,6 @@ class Fragment(Rule):
     def apply(self, url: Url) -> Url:
         if url.fragment is None:
             return url
-        if self.value == "routing" and url.fragment.startswith(("!", "/")):
+        if self.value == "routing" and is_route(url.fragment):
             return url
         return url._replace(fragment=None)

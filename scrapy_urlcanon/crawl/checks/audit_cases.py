@@ -11,7 +11,7 @@ from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
 from scrapy_urlcanon.crawl.checks.dropped_variants import key_of
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
-from scrapy_urlcanon.crawl.origins import as_sent
+from scrapy_urlcanon.crawl.origins import as_shown
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
@@ -90,11 +90,11 @@ class AuditCases:
 
     def __contains__(self, url: str) -> bool:
         """Tell whether *url* is being compared with another one."""
-        return as_sent(url) in self._cases
+        return as_shown(url) in self._cases
 
     def decides_on(self, drop: Drop) -> bool:
         """Tell whether a case is under way for the request of *drop*, and will decide about it."""
-        case = self._cases.get(as_sent(drop.request.url))
+        case = self._cases.get(as_shown(drop.request.url))
         if not case or case.on_verdict or case.drop.fingerprint != drop.fingerprint:
             return False
         return key_of(case.drop.request) == key_of(drop.request)
@@ -173,7 +173,7 @@ class AuditCases:
         sent before.
         """
         mark = mark_of(request, AUDIT)
-        case = mark and self._cases.get(as_sent(mark["case"]))
+        case = mark and self._cases.get(as_shown(mark["case"]))
         if mark and case and case.is_waiting_for(mark):
             self._take(case, None)
 
@@ -199,7 +199,7 @@ class AuditCases:
         :param response: None if the fetch failed.
         """
         mark = mark_of(request, AUDIT) or {}
-        case = self._cases.get(as_sent(mark["case"]))
+        case = self._cases.get(as_shown(mark["case"]))
         if response is not None:
             # The engine sets it later, and if the response is held its meta is needed before.
             response.request = request

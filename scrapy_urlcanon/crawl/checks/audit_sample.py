@@ -13,7 +13,7 @@ from scrapy_urlcanon.crawl.checks.entries.records import EntryRecords
 from scrapy_urlcanon.crawl.checks.entries.waiting import WaitingEntries
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.site_evidence import parts_dropped, section_of, without_query
-from scrapy_urlcanon.crawl.origins import as_sent
+from scrapy_urlcanon.crawl.origins import as_shown
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, META_KEY
 
@@ -252,12 +252,12 @@ class AuditSample:
 
     def told(self, url: str, *, is_refused: bool) -> None:
         """Note that *url* was audited: it is not again, unless the server refused it."""
-        key = hash(as_sent(url))
+        key = hash(as_shown(url))
         before = self._fetched.get(key) or 0
         self._fetched[key] = before + (1 if is_refused else _MOST_REFUSALS)
 
     def _has_told(self, drop: Drop) -> bool:
-        return (self._fetched.get(hash(as_sent(drop.request.url))) or 0) >= _MOST_REFUSALS
+        return (self._fetched.get(hash(as_shown(drop.request.url))) or 0) >= _MOST_REFUSALS
 
     def may_repeat(self, drop: Drop) -> bool:
         """Tell whether *drop* may show a page that has counted against one of its entries already.
@@ -337,7 +337,7 @@ class AuditSample:
 
 def rank(drop: Drop) -> int:
     """Return the rank of *drop* in a random order of all URLs: a hash."""
-    address = as_sent(drop.request.url)
+    address = as_shown(drop.request.url)
     digest = blake2b(address.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 

@@ -13,7 +13,7 @@ from attrs import define, field
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
 from scrapy_urlcanon.crawl.job.job_files import has_begun
 from scrapy_urlcanon.crawl.job.journal import FILE
-from scrapy_urlcanon.crawl.origins import as_sent
+from scrapy_urlcanon.crawl.origins import as_shown
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
     MOST_FETCHES,
@@ -127,8 +127,8 @@ class AuditCase:
 
     @property
     def address(self) -> str:
-        """The URL of the variant, as the server sees it."""
-        return as_sent(self.drop.request.url)
+        """The URL of the variant, without a fragment that makes no other page of it."""
+        return as_shown(self.drop.request.url)
 
     @property
     def has_control(self) -> bool:
