@@ -198,11 +198,22 @@ class PageLives(Generic[R]):
                 if self.state(new, callback) is not State.GIVEN:
                     self.confirmed(new, callback)
 
-    def split(self, page: bytes, callback: Hashable, new: bytes) -> None:
-        """Note that *callback* has had *new*, not *page*: they are two pages from now on."""
-        if self.state(page, callback) is State.HAD:
-            self._know(page, callback, State.UNKNOWN)
-            self._know(new, callback, State.HAD, _RECORDED)
+    def split(self, page: bytes, callback: Hashable, new: bytes) -> list[R]:
+        """Note that what *callback* has had, or is at work on, is *new*, not *page*: they are two.
+
+        Return the variants that waited for it to be done, since each may be for either page.
+        """
+        state, waiting = self.state(page, callback), self._waiting.get(page)
+        if state not in GOT:
+            return []
+        self._know(page, callback, State.UNKNOWN)
+        self._know(new, callback, State.HAD, _RECORDED)
+        if state is State.GIVEN:
+            self._given.remove((page, callback))
+            self._given.add((new, callback))
+        waited = [*waiting.variants.get(callback, {}).values()] if waiting else []
+        self._waiting.withdraw_all(page, callback)
+        return waited
 
     def is_got(self, page: bytes) -> bool:
         """Tell whether any callback has had content of *page* itself."""

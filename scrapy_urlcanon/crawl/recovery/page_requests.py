@@ -184,7 +184,11 @@ class PageRequests:
             for callback in self._lives.callbacks:
                 self._urls.rename(page, new, callback)
         for page, callback, its_page, request in self._urls.take_apart():
-            self._lives.split(page, callback, its_page)
+            for brought, pages in self._scraped.items():
+                if pages and page in pages and self._callback(brought) == callback:
+                    self._scraped[brought] = (its_page, *({*pages} - {page}))
+            for variant in self._lives.split(page, callback, its_page):
+                self.offer(variant)
             if not request.dont_filter and request.url not in besides:
                 record_as_seen(self._crawler, request)
 
@@ -347,11 +351,8 @@ class PageRequests:
 
     def got_before(self, request: Request) -> None:
         """Note that an earlier run has got the page of *request*, and so what redirected there."""
-        callback, pages = self._callback(request), self.pages.redirected_to(request)
-        own = self._fingerprints.page(request)
-        if own:
-            pages[own] = True
-        for page in self._bring(pages, callback):
+        callback = self._callback(request)
+        for page in self._bring(self.pages.of(request), callback):
             self._lives.confirmed(page, callback)
 
     def is_delivered(self, request: Request) -> bool:

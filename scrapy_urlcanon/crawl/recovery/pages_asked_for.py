@@ -89,11 +89,16 @@ class PagesAskedFor:
         return (page,) if page else ()
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*."""
+        """Know pages by their new fingerprints, *names*.
+
+        A request that the changed rule merged may now be for another page than the one of that name.
+        """
         for pages in (self._pages, self._elsewhere):
             for request, page in tuple(pages.items()):
                 if page in names:
-                    pages[request] = names[page]
+                    is_own = pages is self._pages and not mark_of(request, REWRITTEN)
+                    own = self._fingerprints.page(request) if is_own else None
+                    pages[request] = own or names[page]
 
     def own(self, request: Request) -> bytes | None:
         """Return the page of *request*, under the rules of when it was sent."""

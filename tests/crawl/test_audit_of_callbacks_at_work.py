@@ -1,0 +1,104 @@
+"""What a callback is at work on, or has on its way, while the audit finds an entry wrong."""
+
+import asyncio
+
+import pytest
+from audited_shop import SETTINGS, product
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links
+
+RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+SECOND = f"{SITE}/p?id=2"
+
+
+def is_off(crawler):
+    """Tell whether the entry is off that makes both pages one."""
+    return crawler.stats.get_value("urlcanon/audit/suspended/drop_params/id")
+
+
+async def until_off(crawler):
+    """Wait for that, some seconds."""
+    for _ in range(500):
+        if is_off(crawler):
+            break
+        await asyncio.sleep(0.01)
+
+
+class TwoCallbacks(FollowSpider):
+    """Has a callback for each of two pages, of which the second finds another URL of the first."""
+
+    is_slow = False
+
+    def parse(self, response):
+        yield Request(f"{SITE}/p?id=1", self.first)
+        yield Request(SECOND, self.second)
+        yield from response.follow_all(css="a", callback=self.other)
+        yield Request(f"{SITE}/wait", self.wait)
+
+    def first(self, _):
+        pass
+
+    def other(self, _):
+        pass
+
+    async def second(self, response):
+        if self.is_slow and response.url == SECOND:
+            await until_off(self.crawler)
+        yield {"url": response.url}
+
+    async def wait(self, _):
+        for number in range(8, 100):
+            if is_off(self.crawler):
+                break
+            # What is dropped has the audit see what else it may fetch.
+            yield Request(f"{SITE}/q?id={number}", self.other)
+            await asyncio.sleep(0.05)
+        yield Request(f"{SITE}/p?id=1&sid=1", self.second)
+
+
+class SlowCallback(TwoCallbacks):
+    """Is at work on the second page until the entry is off."""
+
+    is_slow = True
+
+
+class SlowPage:
+    """Lets the second page come once the entry is off."""
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        middleware = cls()
+        middleware.crawler = crawler
+        return middleware
+
+    async def process_response(self, request, response):
+        if request.url == SECOND and request.meta["_urlcanon"]["reason"] == "rescue":
+            await until_off(self.crawler)
+        return response
+
+
+@pytest.mark.parametrize(
+    ("spider", "middlewares"), [(SlowCallback, {}), (TwoCallbacks, {SlowPage: 543})]
+)
+@deferred_f_from_coro_f
+async def test_callback_gets_each_page_of_an_entry_that_falls_meanwhile(crawl, spider, middlewares):
+    """It has had the page of the URL that it got, and not that which stands for both."""
+
+    def respond(request):
+        if request.target == "/":
+            return links(*(f"/q?id={number}" for number in range(8)))
+        return product(request.target.partition("&")[0])
+
+    settings = {**SETTINGS, **RULES, "CONCURRENT_REQUESTS": 8, "URLCANON_AUDIT": 1}
+    settings["DOWNLOADER_MIDDLEWARES"] = middlewares
+    urls = []
+
+    class Noting(spider):
+        async def second(self, response):
+            async for item in super().second(response):
+                urls.append(item["url"])
+                yield item
+
+    await crawl(respond, settings, spider=Noting)
+    assert sorted(set(urls)) == [f"{SITE}/p?id=1&sid=1", SECOND]
