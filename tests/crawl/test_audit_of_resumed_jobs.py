@@ -150,6 +150,25 @@ async def test_next_run_knows_by_which_url_nothing_filtered_a_page_came(crawl):
     assert "/p?sid=1" in second.pages
 
 
+@deferred_f_from_coro_f
+async def test_next_run_knows_by_which_url_a_rewritten_request_brought_a_page(crawl):
+    """The canonical URL had failed, and nothing filtered the request, as that of a start page."""
+    before = {"/": [("/p?id=1", 1)]}
+    later = [*((f"/q?id={n}", 0) for n in range(8)), ("/wait", -5), ("/more", -6)]
+    after = {"/later": later, "/more": [("/p?sid=1", 1)]}
+
+    def respond(request):
+        is_gone = request.target in {"/p", "/q"}
+        return page("gone", status=404) if is_gone else product(request.target.partition("?sid")[0])
+
+    settings = {**AUDITED, "URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+    settings["URLCANON_REWRITE"] = True
+    first = await crawl(respond, settings, spider=asking(before))
+    assert first.pages == ["/", "/p?id=1"]
+    second = await crawl(respond, settings, start=[f"{SITE}/later"], spider=asking(after))
+    assert "/p?sid=1" in second.pages
+
+
 class Sending(FollowSpider):
     """Sends a form to the two URLs of a page, of which one fails; its last link comes late."""
 

@@ -92,12 +92,12 @@ class RestoredPages:
                 bool(data.get("dont_filter")),
             )
             self._unfiltered[digest_of(sent.url, sent.method, sent.body)] = sent
+        if MARK_KEY in meta and fingerprint not in self._made:
+            its = {name: data[name] for name in _TOLD_BY if name in data}
+            self._made[fingerprint] = Request(data["url"], **its)
         if fingerprint in self._depths or (data.get("dont_filter") and not is_recorded):
             return
         if not FILTER_KEYS.isdisjoint(meta):
             return
-        if MARK_KEY in meta:
-            its = {name: data[name] for name in _TOLD_BY if name in data}
-            self._made[fingerprint] = Request(data["url"], **its)
         self._fingerprints.restore(fingerprint, data["url"], meta)
         self._depths[fingerprint] = meta.get("depth", 0)
