@@ -91,7 +91,7 @@ class PagesAskedFor:
     def rename(self, names: Mapping[bytes, bytes]) -> None:
         """Know pages by their new fingerprints, *names*.
 
-        A request that the changed rule merged may now be for another page than the one of that name.
+        A request that the changed rule merged may be for another page than the one of that name.
         """
         for pages in (self._pages, self._elsewhere):
             for request, page in tuple(pages.items()):
