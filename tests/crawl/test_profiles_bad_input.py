@@ -132,6 +132,20 @@ async def test_page_of_a_user_tells_nothing_of_what_others_have(crawl, ann):
     assert set(result.hits) == {"/", "/more", ann, *urls} - {"/~ann/a?replytocom=2"}
 
 
+@pytest.mark.parametrize(("element", "is_part"), [("article", True), ("h2", False)])
+@deferred_f_from_coro_f
+async def test_heading_with_the_id_of_a_comment_shows_none(crawl, element, is_part):
+    """A visitor may have written it into a comment of another page."""
+    drupal = generator("Drupal 10")
+    article = head(drupal, shows=f'<{element} id="comment-7">One</{element}>')
+    respond = site(
+        {"/": linking(head(drupal), "/node/1"), "/node/1": linking(article, "/comment/7")},
+        missing=200,
+    )
+    result = await crawl(respond)
+    assert set(result.hits) == {"/", "/node/1", *["/comment/7"] * (not is_part)}
+
+
 @pytest.mark.parametrize("is_stripped", [False, True])
 @deferred_f_from_coro_f
 async def test_program_that_only_a_header_tells_is_unknown_behind_a_proxy(

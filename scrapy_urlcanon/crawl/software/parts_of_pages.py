@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _REMEMBERED = 2_000_000
 _FIRST_BATCH = 8
 _LARGEST_BATCH = 1_000
-_IDS = etree.XPath("//@id | //a/@name")
+# Not of headings: of what visitors write, Drupal lets these alone have an id.
+_HEADING = " or ".join(f"self::h{level}" for level in range(1, 7))
+_IDS = etree.XPath(f"//*[@id and not({_HEADING})]/@id | //a/@name")
 _VALUES = etree.XPath("//@*[name() = $attribute]")
 
 
