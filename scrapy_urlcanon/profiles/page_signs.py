@@ -133,9 +133,9 @@ def _linked_hosts(elements: Elements, own: str) -> Iterator[str]:
 
 def _assets(elements: Elements, url: str, own: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the paths of what is loaded from the page's *own* host, and from others."""
-    base = url
-    for element in elements.named("base"):
-        base = _joined(base, _folded(element.get("href"))) or base
+    # The first with an address counts (HTML Standard, section 2.4.3).
+    bases = filter(None, (_folded(element.get("href")) for element in elements.named("base")))
+    base = _joined(url, next(bases, "")) or url
     here: dict[str, None] = {}
     elsewhere: dict[str, None] = {}
     for element in elements.named(*_ADDRESS):

@@ -98,6 +98,14 @@ def test_base_of_the_page_counts():
     assert page.assets == ("/shop/catalog/view/a.js",)
 
 
+def test_first_base_with_an_address_counts():
+    """As in a browser: no other one goes on from there."""
+    bases = '<base target="a"><base href="/shop/"><base href="b/"><base href="/c/">'
+    html = head(bases, '<script src="catalog/view/a.js"></script>')
+    page = PageSigns.of("http://a.example/shop/x/y", [], html.encode())
+    assert page.assets == ("/shop/catalog/view/a.js",)
+
+
 def test_base_that_is_no_address_does_not_count():
     """Addresses are taken from the page then, as browsers take them."""
     html = head('<base href="http://[">', '<script src="a.js"></script><script src="//[x">')
