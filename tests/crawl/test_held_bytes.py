@@ -77,6 +77,19 @@ def test_bytes_of_what_waits_are_bounded_and_a_trap_gives_way():
     assert lives.given_up == 501 - len(kept)
 
 
+def test_largest_page_gives_way_however_much_came_and_went():
+    """What was taken is forgotten now and then, and which page is the largest is not."""
+    waiting = WaitingPages(4, 1_000_000, lambda request: (request,))
+    for name, url in ((b"small", "/a"), (b"trap", "/1"), (b"trap", "/2")):
+        waiting.add(name, "parse", url, url)
+    for number in range(50):
+        waiting.add(b"passing", "parse", "/b", f"/b{number}")
+        waiting.take(b"passing", "parse")
+    for number in range(2):
+        waiting.add(b"other%d" % number, "parse", "/c", f"/c{number}")
+    assert list(waiting.requests()) == ["/a", "/1", "/c0", "/c1"]
+
+
 def test_what_waits_for_two_pages_that_are_one_is_weighed_once():
     """What waited for both under one URL takes no room twice; the two together are the largest."""
     waiting = WaitingPages(9, 100_000, lambda request: (request,))
