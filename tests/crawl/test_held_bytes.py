@@ -93,8 +93,14 @@ def test_largest_page_gives_way_however_much_came_and_went():
 def test_what_waits_for_two_pages_that_are_one_is_weighed_once():
     """What waited for both under one URL takes no room twice; the two together are the largest."""
     waiting = WaitingPages(9, 100_000, lambda request: (request,))
-    for name, url, size in ((b"old", "/1", 50_000), (b"old", "/2", 20_000), (b"new", "/2", 20_000)):
-        waiting.add(name, "parse", url, bytes(size))
+    # All of them are held here too: what takes the place of another one in memory is taken for it.
+    added = [
+        (b"old", "/1", bytes(50_000)),
+        (b"old", "/2", bytes(20_000)),
+        (b"new", "/2", bytes(20_000)),
+    ]
+    for name, url, request in added:
+        waiting.add(name, "parse", url, request)
     waiting.rename(b"old", b"new")
     assert [len(request) for request in waiting.requests()] == [20_000, 50_000]
     waiting.add(b"other", "parse", "/3", bytes(20_000))
