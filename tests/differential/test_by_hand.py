@@ -321,6 +321,25 @@ async def test_meta_of_a_page_that_was_redirected(order):
     await check(case, ("parse_b", "p1"))
 
 
+@deferred_f_from_coro_f
+async def test_meta_of_what_an_audit_fetched():
+    """Another request for its URL, which nothing filters, gets nothing of what the link had."""
+    port, user = "http://site.example:80/p1", "http://me@site.example/p2"
+    case = Case(
+        pages={"p0": Page(links=links(port, user, kind="own")), "p1": Page(), "p2": Page()},
+        start=starts("/p0", port),
+        answers={port: Answer(303, location=f"{SITE}/p1"), user: Answer(300)},
+        handled=(303,),
+        habits=("follows", "idles"),
+        plugin={
+            "URLCANON_RULES": {"*": {"userinfo": "drop"}},
+            "URLCANON_REWRITE": True,
+            "URLCANON_AUDIT": 1.0,
+        },
+    )
+    await check(case)
+
+
 # Redirects to other pages.
 
 

@@ -248,8 +248,9 @@ class AuditCases:
     def _fetch(self, case: AuditCase, url: str) -> None:
         case.fetches += 1
         case.is_fetching = True
-        mark = {"case": case.drop.request.url, "round": case.round, "number": case.fetches}
-        request = marked(case.drop.request, AUDIT, url, **mark)
+        dropped = case.drop.request
+        mark = {"case": dropped.url, "round": case.round, "number": case.fetches}
+        request = marked(dropped, AUDIT, url, meta=[*dropped.meta], **mark)
         # Before other requests: its verdict may spare fetches, and decides sooner about the rule.
         request.priority += 1
         self._stats.inc(Stat.AUDIT_FETCHES)

@@ -53,7 +53,8 @@ class HeldResponses:
         """Return and forget the response that is held for *request*; None if it has to be fetched.
 
         *request* gets the meta that fetching it would have given it: the callback may read
-        ``download_latency``, and a middleware what it noted when the request was sent.
+        ``download_latency``, and a middleware what it noted when the request was sent. It gets
+        nothing that the audited request had before that, which another page may have linked.
         """
         if not self._responses or not asks_by_url(request) or mark_of(request, AUDIT):
             return None
@@ -64,9 +65,11 @@ class HeldResponses:
         if response is None:
             return None
         self._bytes -= _size_of(response)
-        brought = response.request.meta if response.request else {}
-        for key in brought.keys() - request.meta.keys() - OF_ANOTHER_URL:
-            request.meta[key] = brought[key]
+        if response.request:
+            brought, audit = response.request.meta, mark_of(response.request, AUDIT) or {}
+            of_link = {*OF_ANOTHER_URL, *audit.get("meta", ())}
+            for key in brought.keys() - request.meta.keys() - of_link:
+                request.meta[key] = brought[key]
         return response.replace(request=request)
 
 
