@@ -250,7 +250,10 @@ class AuditCases:
         case.is_fetching = True
         dropped = case.drop.request
         mark = {"case": dropped.url, "round": case.round, "number": case.fetches}
-        request = marked(dropped, AUDIT, url, meta=[*dropped.meta], **mark)
+        # Once a request was sent, as Scrapy notes by "download_timeout", middlewares have added to
+        # its meta, and it is not known what the spider had given it.
+        given = [] if "download_timeout" in dropped.meta else [*dropped.meta]
+        request = marked(dropped, AUDIT, url, meta=given, **mark)
         # Before other requests: its verdict may spare fetches, and decides sooner about the rule.
         request.priority += 1
         self._stats.inc(Stat.AUDIT_FETCHES)
