@@ -222,6 +222,16 @@ def test_url_that_leads_elsewhere_twice_is_one():
     assert crawl.drop("/1") is Fate.FETCHED
 
 
+def test_two_pages_that_are_one_wait_for_no_request_that_was_on_its_way():
+    """The duplicate filter has recorded the request for one of them, and that has ended."""
+    crawl = Fetched()
+    for page in (PAGE, OTHER):
+        crawl.lives.sent(page, "parse", is_recorded=page == PAGE)
+        crawl.lives.ended(page, "parse")
+    crawl.lives.rename(PAGE, OTHER)
+    assert crawl.drop("/1", OTHER) is Fate.FETCHED
+
+
 def test_two_pages_that_become_one_wait_together():
     """As where it is found out which program made a site: nothing that waited is forgotten."""
     crawl = Fetched()
