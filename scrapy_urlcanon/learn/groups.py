@@ -123,16 +123,17 @@ class Groups:
 
         Listings past their end, days without events, texts that are not translated yet: such a page
         is the same for any value of the parameter that selects it. So its URLs agree whatever a
-        rule does to them, and are weak evidence.
+        rule does to them, and are weak evidence. A listing past its end may have one URL only.
         """
         forms = {changes.get(location, location) for location in self.forms(page)}
-        if len(forms) == 1:
-            return False
-        shapes = {
-            (host, NUMBER.sub("0", path), *map(name_of, params))
-            for (_, host), path, params in forms
-        }
-        return len(shapes) < len(forms)
+        if len(forms) > 1:
+            shapes = {
+                (host, NUMBER.sub("0", path), *map(name_of, params))
+                for (_, host), path, params in forms
+            }
+            if len(shapes) < len(forms):
+                return True
+        return bool(forms) and all(map(self.site.is_past_an_end, forms))
 
     @property
     def handles(self) -> Collection[str]:

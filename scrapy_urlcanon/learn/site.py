@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import Counter
 from functools import cached_property
@@ -13,8 +14,13 @@ from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.classes.shapes import shape_of
 from scrapy_urlcanon.learn.classes.wavering import wavering
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
+from scrapy_urlcanon.learn.listings import ends_of_listings
 from scrapy_urlcanon.learn.location import locate, name_of
-from scrapy_urlcanon.learn.vocabulary import numbers_of_first_parts, worded_names
+from scrapy_urlcanon.learn.vocabulary import (
+    numbers_of_first_parts,
+    numbers_of_parts,
+    worded_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -164,6 +170,23 @@ class Site:
                 for name, number in numbers[params]:
                     seen.setdefault((path, name), set()).add(number)
         return frozenset(name for (_, name), found in seen.items() if len(found) > 1)
+
+    def is_past_an_end(self, url: Location) -> bool:
+        """Tell whether a URL is of a part of a listing by whose number others there have ended.
+
+        Where a listing has ended it shows the same whatever the number, and whatever is asked for
+        besides. Where only one number was seen nothing else tells.
+        """
+        ends = self._ends
+        return any(
+            number >= ends.get((url.path, name), sys.maxsize)
+            for name, number in numbers_of_parts(url.params)
+        )
+
+    @cached_property
+    def _ends(self) -> dict[tuple[str, str], int]:
+        """The number by which half of the listings have ended, by path and name."""
+        return ends_of_listings(self.locations, self.pages, self.sizes)
 
     @cached_property
     def wavering(self) -> frozenset[Location]:

@@ -74,6 +74,9 @@ NUMBER = re.compile("[0-9]+")
 SWITCHED = re.compile("[0-9]+|on|off|yes|no|true|false|[yntf]", re.IGNORECASE)
 """What says of a parameter that it is on or off, and not what it is about."""
 
+# The number of a part; no listing has more of them.
+_PART = re.compile("[0-9]{1,9}")
+
 # Words for readers, such as `home`, `top-nav` or `topNav`. Cursors have digits in them, or capitals
 # anywhere: the number of a part in base64 is `MjA`.
 _WORDS = re.compile("[A-Za-z]|[A-Za-z][a-z]+(?:[-_.+][A-Za-z][a-z]*|[A-Z][a-z]+)*")
@@ -159,6 +162,18 @@ def numbers_of_first_parts(params: Iterable[str]) -> list[tuple[str, str]]:
     """
     split = (param.partition("=") for param in params)
     return [(name, value) for name, _, value in split if value in {"0", "1"} and is_paging(name)]
+
+
+def numbers_of_parts(params: Iterable[str]) -> list[tuple[str, int]]:
+    """Return which of some parameters number a part of a listing, and as which one.
+
+    >>> numbers_of_parts(["page=12", "comments_page=0", "from=home", "p=7", "id=1"])
+    [('page', 12), ('comments_page', 0)]
+    """
+    split = (param.partition("=") for param in params)
+    return [
+        (name, int(text)) for name, _, text in split if _PART.fullmatch(text) and is_paging(name)
+    ]
 
 
 def worded_names(params: Iterable[str]) -> frozenset[str]:

@@ -63,3 +63,51 @@ def test_pictures_are_evidence_though_pages_of_other_kinds_have_text():
 def test_pages_are_evidence_where_nothing_is_known_of_their_texts():
     """Tables of URLs and digests have no simhash for any page."""
     assert dropped(lists(3, have_text=False)) == [["time"]]
+
+
+def parts(name, ended):
+    """Yield a list that ends, at numbers past its end, and its first parts in one order each."""
+    for number, query in ((1, ""), (2, "&by=name"), (3, ""))[: ended[0] - 1]:
+        page = f"{name} {number} {query}"
+        yield shown("/list", f"of={name}&page={number}{query}", says=page)
+    for number in ended:
+        for query in ("", "&by=name"):
+            yield shown("/list", f"of={name}&page={number}{query}", says=f"{name} has ended")
+
+
+@pytest.mark.parametrize("past", [9, 12])
+def test_lists_at_one_number_past_the_end_of_others_are_little_evidence(past):
+    """Each is empty in any order: what is there of an order is to be seen where lists go on."""
+    known = [*parts("birch", (8, 9)), *parts("cedar", (9, 10)), *parts("elder", (2, 3))]
+    names = "abcdefgh"
+    ended = [one for name in names for one in parts(name, (past,))]
+    assert learn([*known, *ended]).as_rules() == {}
+
+
+def test_lists_before_the_end_of_others_are_evidence():
+    """That some lists have ended says nothing of what others show before that."""
+    known = [*parts("birch", (8, 9)), *parts("cedar", (9, 10))]
+    going_on = [
+        shown("/list", f"of={name}&page={number}{query}", says=f"{name} {number}")
+        for name in "abcdefgh"
+        for number in (4, 5)
+        for query in ("", "&by=name")
+    ]
+    assert learn([*known, *going_on]).as_rules() == {
+        "books.example": {"default_params": {"by": "name"}}
+    }
+
+
+def test_things_that_show_the_same_at_any_number_are_no_lists_that_have_ended():
+    """A number that a link to a thing has, whence it was come from, numbers no parts of it."""
+    numbered = [
+        shown("/thing", f"id={number}&page={page}", says=f"thing {number}")
+        for number in range(5)
+        for page in (1, 2, 3)
+    ]
+    others = [
+        shown("/thing", f"id={number}&page={page}{back}", says=f"thing {number}")
+        for number, page in enumerate((1, 2, 3, 1, 2), 10)
+        for back in ("", f"&back={number}")
+    ]
+    assert learn([*numbered, *others]).as_rules()["books.example"]["drop_params"] == ["back"]
