@@ -89,20 +89,6 @@ def binomial(count: int, trials: int, probability: float) -> float:
     )
 
 
-def beta_binomial(count: int, trials: int, yes: float, no: float) -> float:
-    """Return the probability of *count* events in *trials* where that of one is not known well.
-
-    All that tells it are *yes* trials before with the event and *no* without, neither of them 0: a
-    beta distribution.
-
-    >>> round(beta_binomial(1, 2, 0.5, 0.5), 4), round(beta_binomial(1, 2, 500.0, 500.0), 4)
-    (0.25, 0.4995)
-    """
-    before = lgamma(yes + no) - lgamma(yes) - lgamma(no)
-    after = lgamma(yes + count) + lgamma(no + trials - count) - lgamma(yes + no + trials)
-    return exp(_ways(count, trials) + before + after)
-
-
 def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:
     """Return the probability that at most *count* are marked of those that are drawn.
 

@@ -9,13 +9,7 @@ from math import log
 from operator import add, mul
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.confidence import (
-    at_most,
-    at_most_drawn,
-    beta_binomial,
-    binomial,
-    lower_bound,
-)
+from scrapy_urlcanon.confidence import at_most, binomial, lower_bound
 from scrapy_urlcanon.learn.location import value_of
 from scrapy_urlcanon.learn.vocabulary import SWITCHED
 
@@ -39,9 +33,6 @@ distribution. Of 41 archived sites whose pages declare others, most have no such
 differs, and one of ten has 5 % and more, which is one capture of forty. Whichever of these sites
 is left out, the mean is 0.6 to 0.8 %."""
 
-_JEFFREYS = (0.5, 0.5)
-"""The same of a site of which others tell without bias: nothing (Jeffreys' prior)."""
-
 _STEP = 1.5
 """Rates that a site may have, up to 17 %, each half as large again as the one before."""
 _RATES = tuple(1e-5 * _STEP**n for n in range(25))
@@ -56,7 +47,7 @@ _LIKELY = tuple(
 _MOST_TOLD = 1_000
 """More URLs say no more of a rate."""
 
-_ODDS = 1.5
+_ODDS = 1.25
 """That captures changed must be so many times as likely as content: what is as likely is no proof.
 """
 
@@ -64,44 +55,28 @@ _ODDS = 1.5
 class Rate(NamedTuple):
     """How often captures differ that should agree."""
 
-    mean: float = 0.0
-    """What is expected, by what is known of sites too; 0 where nothing tells."""
     most: float = USUAL
     """What the URLs that other candidates make one leave possible."""
     is_alone: bool = False
     """Whether no other candidate tells."""
     likely: tuple[float, ...] = ()
-    """How likely each of :data:`_RATES` is, by what is known of sites and of pages with few URLs;
-    empty where others tell without bias."""
-    told_by: float = 0.0
-    """How many captures tell the mean, with what is known of sites; 0 where it is no guess."""
+    """How likely each of :data:`_RATES` is; empty where nothing is known, so that none is."""
+    is_any: bool = False
+    """Whether it may be any, as long as it is not known yet."""
 
-    def explains(self, changed: int, of: int, chance: float) -> bool:
+    def explains(self, changed: int, of: int) -> bool:
         """Tell whether pages that changed may explain why *changed* URLs of so many differ.
 
-        They may if so many are probable enough at the rate of the site itself. Or if so many are
-        more likely by the rates of other sites than if the URLs had content of their own; then any
-        share up to one URL of two is equally likely.
-
-        :param chance: how probable so many must be at the rate of the site itself.
+        They may if that is likelier, by :data:`_ODDS`, than that these URLs have content of their
+        own; then any share up to one URL of two is equally likely (Bayes).
         """
-        if 1.0 - self._fewer(changed, of) >= chance:
-            return True
-        by_change: float = sum(map(mul, self.likely, _likelihoods(changed, of)))
-        return by_change * (1 + of // 2) >= _ODDS
-
-    def _fewer(self, changed: int, of: int) -> float:
-        """Return the probability that fewer of some URLs have changed."""
-        if not self.told_by:
-            return at_most(changed - 1, of, self.mean)
-        differ = self.mean * self.told_by
-        agree = self.told_by - differ
-        return sum(beta_binomial(count, of, differ, agree) for count in range(changed))
+        by_change, by_content = (sum(map(mul, self.likely, way)) for way in _tell(changed, of))
+        return self.is_any or by_change > _ODDS * by_content
 
 
 NO_RATE = Rate()
 
-ANY_RATE = Rate(1.0, 1.0)
+ANY_RATE = Rate(1.0, is_any=True)
 """Where the rate is not known yet."""
 
 
@@ -144,7 +119,8 @@ class Rates:
     def __init__(self, confidence: float) -> None:
         self._confidence = confidence
         self._seen: dict[frozenset[str], Seen] = {}
-        # Those come first that bound the rate best.
+        # Those of one step come first, since several together show the changes of each. Of these do
+        # those that bound the rate best.
         self._pairs: list[_Told] = []
 
     def add(self, candidate: Sequence[Operation], seen: Seen) -> None:
@@ -153,64 +129,36 @@ class Rates:
         self._seen[about] = max(self._seen.get(about, seen), seen)
 
     def add_pairs(self, candidate: Sequence[Operation], pairs: Pairs) -> None:
-        """Add what one that may be right shows by pages with few URLs."""
-        if pairs.agree >= MIN_AGREEING:
-            told = _Told(candidate, _looks(candidate), pairs)
-            insort(
-                self._pairs, told, key=lambda one: self._bound(one.pairs.agree, one.pairs.differ)
-            )
+        """Add what one that may be right shows by pages with few URLs.
+
+        Where more differ than agree it is right in some part only, which tells nothing.
+        """
+        if pairs.agree >= max(MIN_AGREEING, pairs.differ):
+            insort(self._pairs, _Told(candidate, _looks(candidate), pairs), key=self._place)
+
+    def _place(self, told: _Told) -> tuple[int, float]:
+        return len(told.candidate), self._bound(told.pairs.agree, told.pairs.differ)
 
     def beside(self, candidate: Sequence[Operation]) -> Rate:
-        """Return the rate, bounded by the candidates that are about something else, or more.
+        """Return the rate, as all but the candidate tell it, and what is known of sites.
 
-        The one that bounds it best is right: content adds to what captures do.
+        The candidate that bounds it best, of those about something else, or more, is right: content
+        adds to what captures do.
         """
         about = _about(candidate)
-        seen = [seen for to, seen in self._seen.items() if to != about]
-        bounds = [self._bound(*counts) for counts in _clear(seen)]
+        others = [seen for to, seen in self._seen.items() if to != about]
+        bounds = [self._bound(*counts) for counts in _clear(others)]
         most = min(bounds, default=USUAL)
-        agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
-        independent = list(self._independent(candidate))
-        agree, differ = _together(pairs for pairs, is_apart in independent if is_apart)
-        # A wrong candidate may be the only one that has enough URLs of some pages to tell.
-        if agree and not self._may_be_one(agree, differ, agreeing, moved):
-            most = min(most, self._bound(agree, differ))
-            agreeing, moved = agreeing + agree, moved + differ
-        is_unbiased = any(one.unbiased >= MIN_AGREEING for one in seen)
-        prior = _JEFFREYS if is_unbiased else _OF_SITES
-        told_by = agreeing + moved + sum(prior)
-        mean = (moved + prior[0]) / told_by
-        rate = Rate(
-            min(mean, most) if agreeing else 0.0,
-            most,
-            is_alone=not bounds,
-            # What a candidate alone tells of itself leaves no room for a higher rate; what others
-            # tell without bias is the rate.
-            told_by=told_by if bounds and mean <= most and not is_unbiased else 0.0,
-        )
-        return rate if is_unbiased else rate._replace(likely=self._likely(independent))
-
-    def _likely(self, independent: Iterable[tuple[Pairs, bool]]) -> tuple[float, ...]:
-        """Return how likely each of :data:`_RATES` is, by what is known of sites and by pairs.
-
-        :param independent: what :meth:`_independent` yields.
-        """
-        likely = _LIKELY
-        for pairs, is_apart in independent:
+        # What a candidate alone tells of itself leaves no room for a higher rate than usual.
+        agree, moved = max((one.unbiased, one.moved) for one in self._seen.values())
+        of = agree + moved
+        likely = _together(_LIKELY, _likelihoods(min(moved, int(most * of)), of))
+        for pairs, is_apart in self._independent(candidate):
             by_change, by_content = _tell(pairs.differ, pairs.agree + pairs.differ)
-            if is_apart:
-                by_content = tuple(map(add, by_change, by_content))
-            likely = tuple(map(mul, likely, by_content))
-        # Nor do those of the candidate itself tell that captures differ more often than usual.
-        unbiased, own = max(
-            ((one.unbiased, one.moved) for one in self._seen.values()), default=(0, 0)
-        )
-        if unbiased >= MIN_AGREEING:
-            likely = tuple(
-                map(mul, likely, _likelihoods(min(own, int(USUAL * unbiased)), unbiased))
-            )
-        whole = sum(likely) or 1.0
-        return tuple(one / whole for one in likely)
+            # They are as likely to have some content as none.
+            either = tuple(map(add, by_change, by_content))
+            likely = _together(likely, either if is_apart else by_content)
+        return Rate(most, not bounds, likely)
 
     def _independent(self, candidate: Sequence[Operation]) -> Iterator[tuple[Pairs, bool]]:
         """Yield the pairs of others of which no two are about the same, the best ones first.
@@ -231,11 +179,6 @@ class Rates:
                 is_apart = looks.isdisjoint(about) and own.isdisjoint(pairs.urls)
                 if is_apart or pairs.differ * _OF_SITES[1] <= pairs.agree * _OF_SITES[0]:
                     yield pairs, is_apart
-
-    def _may_be_one(self, agree: int, differ: int, others: int, moved: int) -> bool:
-        """Tell whether so few of some URLs differ by chance, at the rate of others."""
-        drawn, of = agree + differ, agree + differ + others + moved
-        return at_most_drawn(differ, drawn, differ + moved, of) > 1.0 - self._confidence
 
     def _bound(self, agree: int, differ: int) -> float:
         return 1.0 - lower_bound(agree, differ, self._confidence)
@@ -271,6 +214,7 @@ def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
 @lru_cache(1024)
 def _likelihoods(changed: int, of: int) -> tuple[float, ...]:
     """Return the probability that so many of some captures changed, by the rate."""
+    changed, of = _enough(changed, of)
     return tuple(binomial(changed, of, rate) for rate in _RATES)
 
 
@@ -280,8 +224,7 @@ def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
     Any share of the URLs may be content, up to one of each two; captures change besides.
     """
-    if of > _MOST_TOLD:
-        changed, of = changed * _MOST_TOLD // of, _MOST_TOLD
+    changed, of = _enough(changed, of)
     most = at_most(changed, of + 1, 0.5)
     by_content = (
         (at_most(changed, of + 1, rate) - most) / ((of + 1) * (0.5 - rate)) for rate in _RATES
@@ -289,10 +232,16 @@ def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return _likelihoods(changed, of), tuple(by_content)
 
 
-def _together(pairs: Iterable[Pairs]) -> tuple[int, int]:
-    """Return how many URLs of several agree, and how many do not."""
-    counts = [(one.agree, one.differ) for one in pairs]
-    return sum(agree for agree, _ in counts), sum(differ for _, differ in counts)
+def _enough(changed: int, of: int) -> tuple[int, int]:
+    """Return as large a share of fewer URLs where more say nothing more."""
+    return (changed * _MOST_TOLD // of, _MOST_TOLD) if of > _MOST_TOLD else (changed, of)
+
+
+def _together(likely: tuple[float, ...], told: tuple[float, ...]) -> tuple[float, ...]:
+    """Return how likely each rate is after something told more of it (Bayes)."""
+    both = tuple(map(mul, likely, told))
+    whole = sum(both)
+    return tuple(one / whole for one in both)
 
 
 def _clear(seen: Iterable[Seen]) -> list[tuple[int, int]]:

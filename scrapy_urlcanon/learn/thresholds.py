@@ -134,15 +134,17 @@ class Thresholds:
             share > 0.0
             and not is_choice
             and hard <= share * (pages + hard)
-            and 1.0 - at_most(changes.changed - 1, changes.unclear, self.restless) >= self.chance
-            and rate.explains(changes.changed, changes.unclear, self.chance)
+            and self._may_be_chance(changes.changed, changes.unclear, self.restless)
+            and rate.explains(changes.changed, changes.unclear)
         )
+
+    def _may_be_chance(self, lost: int, of: int, share: float) -> bool:
+        """Tell whether as many of some are lost by chance where a share of all is."""
+        return 1.0 - at_most(lost - 1, of, share) >= self.chance
 
     def _is_restless(self, changes: Changes, rate: Rate) -> bool:
         moved, of = changes.moved, changes.moved + changes.agreeing
-        return moved > 0 and (
-            1.0 - at_most(moved - 1, of, min(rate.most, self.restless)) < self.chance
-        )
+        return moved > 0 and not self._may_be_chance(moved, of, min(rate.most, self.restless))
 
     def accept_alias(self, pages: int, lost: int) -> bool:
         """Tell whether a skip template is accepted, with so many pages for it and against it."""
@@ -182,7 +184,9 @@ class Thresholds:
         """
         share = self.lost if rate.is_alone else min(rate.most, self.restless)
         of = pooled.pages + pooled.lost
-        if not pooled.lost or 1.0 - at_most(pooled.lost - 1, of, share) >= self.chance:
+        if not pooled.lost or (
+            self._may_be_chance(pooled.lost, of, share) and rate.explains(pooled.lost, 2 * of)
+        ):
             return True
         chance = at_most_drawn(own.lost, own.pages + own.lost, pooled.lost, of)
         return chance * rivals <= 1.0 - self.confidence

@@ -218,6 +218,31 @@ def test_that_few_captures_agree_is_no_reason_to_expect_others_to_differ():
     assert rules([*views, *agreeing]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
+def test_hundreds_of_captures_that_agree_leave_no_change_to_put_content_down_to():
+    """Where no pair differs for another parameter, one house of seventeen with a plan has one."""
+    clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(5) for sid in "abcde"]
+    others = [
+        see(f"/b/{i}{query}", f"thing {i}") for i in range(100) for query in ("", f"?ref={i}")
+    ]
+    plans = [
+        see(f"/c/{i}{query}", f"house {i}" + ", its plan" * (query != "" and i % 17 == 0))
+        for i in range(50)
+        for query in ("", "?view=plan")
+    ]
+    assert rules([*clear, *others, *plans]) == {"shop.example": {"drop_params": ["ref", "sid"]}}
+
+
+def test_value_is_but_the_luckiest_where_no_capture_changes():
+    """Of three tabs each of which makes a difference for few things, one did for none yet."""
+    clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(40) for sid in "abcde"]
+    tabs = chain.from_iterable(
+        (see(f"/o/{i}", f"o {i}"), see(f"/o/{i}?tab={tab}", f"o {i}" + f", {tab}" * differs))
+        for i in range(150)
+        for tab, differs in [(("details", "makers", "shows")[i % 3], i in {3, 4, 30, 61})]
+    )
+    assert "tab" not in str(rules([*clear, *tabs])["shop.example"].get("default_params"))
+
+
 def test_word_that_goes_from_all_pairs_that_differ_is_content():
     """A number is the issue's and its pull request's; that of a milestone is another one's.
 
