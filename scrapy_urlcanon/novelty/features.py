@@ -37,6 +37,12 @@ _FOLDED = re.compile(
     r"|(?P<t>(?<![0-9a-z])(?=[a-z]*\d)[0-9a-z]{16,}(?![0-9a-z]))"
     r"|(?P<n>\d+)"
 )
+# Of letters and digits both, since a number may be that of a record, and if short by turns.
+_TOKEN = re.compile(
+    r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+    r"|(?=[0-9]*[A-Fa-f])(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{7,}"
+    r"|(?=(?:[0-9]+[A-Za-z]+){2}|(?:[A-Za-z]+[0-9]+){2})[0-9A-Za-z]{8,})(?![0-9A-Za-z])"
+)
 _SEPARATOR = re.compile(r"[&;]")
 _DIGIT = re.compile("[0-9]")
 _ANY_DIGIT = re.compile(r"\d")
@@ -136,17 +142,22 @@ class Standing:
 
 
 class KnownNumbers:
-    """Tells which parameters of a URL have a number that an earlier URL of its path had there.
+    """Tells what of a URL that is no text an earlier URL had: its numbers, and all but its tokens.
 
     As texts all numbers are one. But the second URL with ``id=7`` is one more way to a record that
-    waits already, where that with ``id=8`` is another record.
+    waits already, where that with ``id=8`` is another record. And where all links of a page have
+    the session of a visit in them no URL is known, but what stands beside the session is.
 
     >>> numbers = KnownNumbers()
     >>> for query in ("id=7&back=/list?page=1", "id=8&back=/list?page=1", "id=7&back=/all"):
-    ...     print(numbers.of("http://a.example/show", query))
+    ...     print(numbers.of("http://a.example/", "show", query, _pairs(query)))
     ()
     ('known back',)
     ('known id',)
+    >>> for session in ("3fa7c01d9e", "9c2e77ab04"):
+    ...     print(numbers.of(f"http://a.example/{session}/", "show", "id=7", [("id", "#n")]))
+    ('new but for tokens',)
+    ('known but for tokens', 'met id')
     """
 
     def __init__(self) -> None:
@@ -154,23 +165,45 @@ class KnownNumbers:
         """Of what was met last at each place, by its hash: another part of that. Never more: what
         is taken for new though it was met long ago is expected as if nothing was known of it."""
 
-    def of(self, path: str, query: str) -> tuple[str, ...]:
-        """Return a feature for each of these parameters of *query*, which are known from now on.
+    def of(self, folder: str, leaf: str, query: str, pairs: _Query) -> tuple[str, ...]:
+        """Return these features of a URL as :func:`split_url` returns it; it is known from now on.
 
-        :param path: all that stands before the query.
+        :param pairs: names and values of its parameters, folded.
+
+        Of what is new but for its tokens that is said too: without a feature of its own the first
+        link to the next page of a list would go down with all others to it.
         """
-        if not _DIGIT.search(query):
-            return ()
+        path = folder + leaf
+        bare = _folder(folder)[2] + _without_tokens(leaf)
+        has_tokens = bare != path
         known = []
-        for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
-            name, _, value = piece.partition("=")
-            if _DIGIT.search(value):
-                number = crc32(f"{path}?{piece}".encode("utf-8", "replace"))
-                place, tag = number & MASK, number >> 24 or 1
-                if self.tags[place] == tag:
-                    known.append(f"known {fold(name)}")
-                self.tags[place] = tag
+        pieces = [query]
+        if "=" in query and _DIGIT.search(query):
+            pieces = _SEPARATOR.split(query)[:_MAX_PARAMETERS]
+            for number, (name, value) in enumerate(pairs):
+                if "#" not in value:
+                    continue
+                piece = pieces[number]
+                if self._is_known(f"{path}?{piece}"):
+                    known.append(f"known {name}")
+                elif bare != path and self._is_known(f"{bare}?{piece}"):
+                    known.append(f"met {name}")
+                if value != "#n" and _may_have_token(value):
+                    pieces[number] = _without_tokens(piece)
+                    has_tokens = has_tokens or pieces[number] != piece
+        if has_tokens:
+            # No query of one parameter is taken for that parameter.
+            is_known = self._is_known(f"{bare}\n{'&'.join(pieces)}")
+            known.append(f"{'known' if is_known else 'new'} but for tokens")
         return tuple(sorted(known))
+
+    def _is_known(self, text: str) -> bool:
+        """Tell whether *text* was met; it is known from now on."""
+        number = crc32(text.encode("utf-8", "replace"))
+        place, tag = number & MASK, number >> 24 or 1
+        is_known = self.tags[place] == tag
+        self.tags[place] = tag
+        return is_known
 
 
 class UrlFeatures:
@@ -209,16 +242,16 @@ class UrlFeatures:
         self, folder: str, leaf: str, query: str, context: tuple[str, ...], linked_by: bytes
     ) -> Features:
         """Return the features of a URL as :func:`split_url` returns it; see :meth:`of`."""
-        above, last = _place(folder, leaf)
-        pairs: _Query = ()
-        if query:
-            pairs = _pairs(query)
-            context += self.numbers.of(folder + leaf, query)
-        asked = (above, last, pairs, context, linked_by)
+        host, above, bare = _folder(folder)
+        last = fold(leaf) if host else leaf
+        pairs = _pairs(query) if query else ()
+        if query or bare != folder or ("#" in last and last != "#n" and _may_have_token(last)):
+            context += self.numbers.of(folder, leaf, query, pairs)
+        asked = (host, above, last, pairs, context, linked_by)
         known = self._known.get(asked)
         if known:
             return known
-        features, least = self._made(_parts(above, last, pairs), context, linked_by)
+        features, least = self._made(_parts(host, above, last, pairs), context, linked_by)
         # Twice as often: they are known until all counts are halved.
         if least >= 2 * RARE:
             if len(self._known) >= _KEPT:
@@ -277,7 +310,8 @@ class UrlFeatures:
 def _of_texts(url: str) -> bytes:
     """Return the features of the texts in *url* where none is rare, packed: two of each."""
     folder, leaf, query = split_url(url)
-    host, path, pairs = _parts(*_place(folder, leaf), _pairs(query))
+    host, above, _ = _folder(folder)
+    host, path, pairs = _parts(host, above, fold(leaf) if host else leaf, _pairs(query))
     return hash_texts(path, pairs, _of_host(host))
 
 
@@ -285,6 +319,23 @@ def _with_kind(features: bytes) -> bytes:
     """Return packed *features*, and after them that of all of them together."""
     # An array of one takes several times as long.
     return features + (crc32(features) & MASK).to_bytes(_SIZE, byteorder)
+
+
+def _without_tokens(text: str) -> str:
+    """Return *text* without the hashes, UUIDs and tokens in it.
+
+    >>> _without_tokens("(S(0a1b2c3d4e5f6a7b))"), _without_tokens("part-12-of-1234567")
+    ('(S())', 'part-12-of-1234567')
+    """
+    return _TOKEN.sub("", text) if len(text) >= _LEAST_HASH else text
+
+
+def _may_have_token(folded: str) -> bool:
+    """Tell whether there may be a token in what is *folded*, and not just one number, or one date.
+
+    To look for one in each title with a number takes longer.
+    """
+    return folded.count("#") > 1 or ("#n" not in folded and "#d" not in folded)
 
 
 # What a site has few of is kept: to hash it again for each link took most of the time.
@@ -304,23 +355,14 @@ def _hashed(texts: tuple[str, ...], of_host: int) -> bytes:
     return packed(numbers)
 
 
-def _place(folder: str, leaf: str) -> tuple[tuple[str, _Path], str]:
-    """Return what :func:`_folder` returns of *folder*, and the last segment of the path.
-
-    Or the host, where there is no path: its last slash is that of the scheme.
-    """
-    above = _folder(folder)
-    return above, fold(leaf) if above[0] else leaf
-
-
-def _parts(above: tuple[str, _Path], last: str, pairs: _Query) -> _Parts:
+def _parts(host: str, above: _Path, last: str, pairs: _Query) -> _Parts:
     """Return host, segments of the path and names and values of the parameters of a URL.
 
-    :param above: what :func:`_folder` returns of it.
-    :param last: its last segment, or its host where there is no path.
+    :param host: as :func:`_folder` returns it, as the segments *above* the last one.
+    :param last: its last segment, or its host where there is no path: then the last slash is that
+        of the scheme.
     """
-    host, path = above
-    return (host, (*path, last), pairs) if host else (last, ("",), pairs)
+    return (host, (*above, last), pairs) if host else (last, ("",), pairs)
 
 
 def _pairs(query: str) -> _Query:
@@ -335,15 +377,18 @@ def _pairs(query: str) -> _Query:
     pairs = []
     for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
         name, _, value = piece.partition("=")
-        pairs.append((fold(name), fold(value)))
+        pairs.append((_folded(name), fold(value)))
     return tuple(pairs)
 
 
 @lru_cache(_KEPT)
-def _folder(text: str) -> tuple[str, _Path]:
-    """Return the host, and the segments above the last one, of a URL up to its last slash."""
+def _folder(text: str) -> tuple[str, _Path, str]:
+    """Return the host, and the segments above the last one, of a URL up to its last slash.
+
+    And all of that without the tokens in it.
+    """
     host, *segments = text.partition("://")[2].split("/")[:-1] or [""]
-    return host, tuple(map(fold, segments[: _MAX_SEGMENTS - 1]))
+    return host, tuple(map(fold, segments[: _MAX_SEGMENTS - 1])), _without_tokens(text)
 
 
 def _shape_of(path: _Path, query: _Query, of_host: int) -> bytes:

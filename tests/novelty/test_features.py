@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +106,41 @@ def test_number_in_a_second_url_is_told_from_one_that_is_new():
     *_, again, new, known, elsewhere = of(*urls)
     assert again == known != new
     assert len(elsewhere.all) == len(new.all) < len(again.all)
+
+
+TOKENS = {
+    "hash": "{:010x}",
+    "token": "x{:05}yz{:05}abcd",
+    "UUID": "{:08x}-75b4-431b-adb2-eb6b9e546014",
+}
+
+
+@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
+@pytest.mark.parametrize("form", ["(S({}))/post-{}?lang=en", "post-{1};s={0}", "show?s={0}&id={1}"])
+def test_url_of_which_all_but_a_token_is_known_is_told_from_one_that_is_new(form, token):
+    """Where the links of each page have another session nothing else says what was met."""
+    urls = [
+        f"http://a.example/{form.format(token.format(0x1A2B3C4D + visit, visit), number)}"
+        for visit, numbers in enumerate((range(8), range(8), (0, 6, 7, 8)))
+        for number in numbers
+    ]
+    *_, met, known, new = of(*urls)
+    assert met == known != new
+
+
+def test_pages_that_are_named_by_a_number_or_a_date_have_no_token():
+    """Of a longer name with a number it is known by itself whether it was met."""
+    for name in ("1234567", "2024-05-17", "part-12", "mp3player", "deadbeef"):
+        assert not module._TOKEN.search(f"/{name}/")
+
+
+@given(st.lists(st.sampled_from([*"abz1290-_.;", "3fa7c01d9e", "a1b2"]), max_size=40))
+def test_no_token_in_the_last_segment_is_overlooked(pieces):
+    """In most segments none is looked for, since there can be none."""
+    leaf = "".join(pieces)[: module._MAX_TOKEN]
+    features = UrlFeatures()
+    features.of_split("http://a.example/", leaf, "", (), b"")
+    assert any(features.numbers.tags) is bool(module._TOKEN.search(leaf))
 
 
 def test_memory_of_counts_does_not_grow():
