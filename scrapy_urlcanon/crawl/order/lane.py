@@ -142,7 +142,8 @@ class Lane:
         self._oldest: list[tuple[int, bytes]] = []
         # How many requests of each shape were taken.
         self._tried: Counter[bytes] = Counter()
-        self._since_rescored = 0
+        # Requests taken since the last time, and the one that is taken next.
+        self._since_rescored = 1
         self._size = 0
 
     def __len__(self) -> int:
@@ -172,10 +173,8 @@ class Lane:
 
     def take(self, turn: Turn) -> tuple[int, Features]:
         """Remove the request that is next by *turn*, and return its number and features."""
-        self._since_rescored += 1
-        if self._since_rescored >= max(_RESCORED, len(self._classes) // _SHARE_RESCORED):
-            self._rescore()
         key, place = self._place(turn)
+        self._since_rescored += 1
         if turn is Turn.DRAWN:
             self._room.draw_again()
         found = self._classes[key]
@@ -219,6 +218,8 @@ class Lane:
 
     def _place(self, turn: Turn) -> tuple[bytes, int]:
         """Return the class of the request that is next by *turn*, and its place in the class."""
+        if self._since_rescored >= max(_RESCORED, len(self._classes) // _SHARE_RESCORED):
+            self._rescore()
         if turn is not Turn.DRAWN:
             return self._key(turn), 0
         place = int(self._room.draw * self._size)

@@ -1,6 +1,8 @@
 """Before a crawl is closed, requests are drawn at random from all that wait."""
 
 import json
+from itertools import count
+from random import Random
 
 import pytest
 from loopback import page
@@ -40,6 +42,22 @@ def test_what_is_drawn_next_can_be_looked_at():
     for _ in range(20):
         assert lane.peek(Turn.DRAWN) == lane.peek(Turn.DRAWN) == lane.take(Turn.DRAWN)[0]
         lane.take(Turn.OLDEST)
+
+
+def test_what_is_best_next_can_be_looked_at_while_the_crawl_learns():
+    """What waits is scored again where it is looked at, if it is to be where one is taken."""
+    calls = count(1)
+
+    def count_on(kinds):
+        random = Random(next(calls))
+        return [random.random() for _ in kinds], [0.1 for _ in kinds]
+
+    lane = Lane(count_on, lambda kinds: [0.5] * len(kinds), Room())
+    features = UrlFeatures()
+    for number in range(60):
+        lane.push(number, features.of(f"{SITE}/{'abc'[number % 3] * 3}/{number}"))
+    for _ in range(60):
+        assert lane.peek(Turn.BEST) == lane.peek(Turn.BEST) == lane.take(Turn.BEST)[0]
 
 
 def test_what_was_not_drawn_keeps_its_place():
