@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _UNKNOWN: Final = ("linked elsewhere",)
 _LISTED: Final = ("listed in XML",)
 _MANY: Final = (1, 4, 12, 40)
+_SECTIONS: Final = (1, 2, 4, 8)
+OF_SECTIONS: Final = tuple(f"sections {bound}" for bound in _SECTIONS)
+"""The features of a link to a page of which more than so many places are linked beside it."""
 _LESS: Final = 0.8
 """What a page is worth that says itself that it is none to be found, or that another one is."""
 _IN_HEAD = XPath(
@@ -76,6 +79,24 @@ class Links:
         kinds.reverse()
         tails.reverse()
         self._contexts = dict(zip(tails, map(contexts.__getitem__, kinds), strict=True))
+        self._note_sections({address for _, address in links})
+
+    def _note_sections(self, addresses: set[str]) -> None:
+        """Note of which pages several places are linked, as a table of contents does of long ones.
+
+        :param addresses: all that are linked. That the same one is linked again says nothing: so is
+            a form to log in.
+        """
+        with_place = [address for address in addresses if "#" in address]
+        most: dict[str, int] = {}
+        for page, count in Counter(each.partition("#")[0] for each in with_place).items():
+            tail = _tail(page)
+            most[tail] = max(most.get(tail, 0), count + (page in addresses))
+        for tail, places in most.items():
+            many = sum(places > bound for bound in _SECTIONS)
+            # Of folders all end alike.
+            if tail and many:
+                self._contexts[tail] += (OF_SECTIONS[many - 1],)
 
 
 def trust(response: Response) -> float:

@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_urlcanon.crawl.answers import is_error, is_gone, is_refusal, location_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.lane import Turn
-from scrapy_urlcanon.crawl.order.links import Links, trust
+from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.turns import USUAL, Turns
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
@@ -47,6 +47,8 @@ crawl went to lists that were only known to lead to as many lists again."""
 _SUSPICION: Final = -2.0
 """In logits: the weight, to begin with, of being suspected by a rule that is usual in the known
 software."""
+_LONGER: Final = 0.3
+"""In logits: the weight, to begin with, of each step in how many places of a page are linked."""
 _NONE: Final = News(0, 0, 0.0)
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
@@ -154,6 +156,8 @@ class Order:
         # before the kinds that were known to be usual.
         self._news = OnlineModel(USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
+        for step, feature in enumerate(OF_SECTIONS, start=1):
+            self._news.weights[feature_of(feature)] = _LONGER * step
         self._leads = OnlineModel(USUAL)
         self._news_taught = Rehearsal(self._news)
         self._leads_taught = Rehearsal(self._leads)

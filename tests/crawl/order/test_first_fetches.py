@@ -11,6 +11,9 @@ LISTS = ARTICLES // OF_A_LIST
 INDICES, OF_AN_INDEX = 12, 5
 TITLES = ["+".join((*"abcdef"[: 1 + number // 6], f"x{number}")) for number in range(36)]
 
+CHAPTERS = [f"{words(number, 1)}{words(-number, 1)}" for number in range(20)]
+LONG = CHAPTERS[10:]
+
 
 def blog(request):
     """Answer as a blog that links all of its articles, and last of all the next of its lists.
@@ -68,3 +71,24 @@ async def test_pages_with_titles_of_any_length_are_of_one_shape(crawl):
     hits = (await crawl(manual_of_titles, NOVELTY)).hits
     assert hits[1:7] == [f"/?{title}" for title in TITLES[:6]]
     assert len(hits) == 1 + len(TITLES)
+
+
+def manual_with_contents(request):
+    """Answer as a manual whose first page links its chapters, and the sections of the last ten."""
+    chapter = request.target.removeprefix("/").removesuffix(".html")
+    if chapter in CHAPTERS:
+        return page(words(chapter, 1_000 if chapter in LONG else 50))
+    listed = "".join(
+        f"<li><a href=/{each}.html>{each}</a>"
+        + "".join(f"<a href=/{each}.html#s{n}>s</a>" for n in range(9 if each in LONG else 0))
+        for each in CHAPTERS
+    )
+    return page(listed + "<a href=/login.html>in</a>" * 30)
+
+
+@deferred_f_from_coro_f
+async def test_chapters_of_which_many_sections_are_linked_come_first(crawl):
+    """So are those that are long; a form that is linked again and again is none of these."""
+    hits = (await crawl(manual_with_contents, NOVELTY)).hits
+    assert len(hits) == 1 + len(CHAPTERS) + 1
+    assert {hit[1:-5] for hit in hits[1 : 1 + len(LONG)]} == {*LONG}
