@@ -74,26 +74,32 @@ class Links:
             (parent, outer, rel): _context((parent, outer), counts[parent, outer], rel)
             for parent, outer, rel in of_kind
         }
-        tails = [_tail(address) for _, address in links]
+        addresses = [address for _, address in links]
+        places = {address for address in addresses if "#" in address}
+        # Most pages link none: to ask that of each address again takes longer than all of this.
+        tails = (
+            [*map(_tail, addresses)] if places else [each.rpartition("/")[2] for each in addresses]
+        )
         # Of two that end alike the first one counts.
         kinds.reverse()
         tails.reverse()
         self._contexts = dict(zip(tails, map(contexts.__getitem__, kinds), strict=True))
-        self._note_sections({address for _, address in links})
+        if places:
+            self._note_sections(places, {*addresses})
 
-    def _note_sections(self, addresses: set[str]) -> None:
+    def _note_sections(self, places: set[str], addresses: set[str]) -> None:
         """Note of which pages several places are linked, as a table of contents does of long ones.
 
-        :param addresses: all that are linked. That the same one is linked again says nothing: so is
-            a form to log in.
+        That one address is linked again and again says nothing: so is a form to log in.
+
+        :param places: those of all *addresses* that are linked which name a place on a page.
         """
-        with_place = [address for address in addresses if "#" in address]
         most: dict[str, int] = {}
-        for page, count in Counter(each.partition("#")[0] for each in with_place).items():
+        for page, count in Counter(place.partition("#")[0] for place in places).items():
             tail = _tail(page)
             most[tail] = max(most.get(tail, 0), count + (page in addresses))
-        for tail, places in most.items():
-            many = sum(places > bound for bound in _SECTIONS)
+        for tail, count in most.items():
+            many = sum(count > bound for bound in _SECTIONS)
             # Of folders all end alike.
             if tail and many:
                 self._contexts[tail] += (OF_SECTIONS[many - 1],)
