@@ -14,8 +14,9 @@ from scrapy_urlcanon.exceptions import did_you_mean
 if TYPE_CHECKING:
     from datetime import datetime
 
-_PLACEHOLDER = re.compile(r"%\((\w*)\)s")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# Compiled where a path is set, which few crawls do.
+_PLACEHOLDER = r"%\((\w*)\)s"
+_URL = r"[A-Za-z][A-Za-z0-9+.-]+://"
 """Not of one letter, which is a drive of Windows."""
 _IS_URL = "expected the path of a file on this machine, got a URL"
 _EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
@@ -32,16 +33,16 @@ def problem_of(template: str) -> str | None:
     >>> problem_of("a\0.json")
     'no path has a null character'
     """
-    if _URL.match(template):
+    if re.match(_URL, template):
         # Scrapy's feeds take one; here it would be a directory named "s3:".
         return _IS_URL
     if "\0" in template:
         return "no path has a null character"
-    for name in _PLACEHOLDER.findall(template):
+    for name in re.findall(_PLACEHOLDER, template):
         if name not in _EXAMPLE:
             nearest = did_you_mean(name, _EXAMPLE)
             return f"expected no placeholders but {_KNOWN}, got %({name})s{nearest}"
-    if "%" in _PLACEHOLDER.sub("", template.replace("%%", "")):
+    if "%" in re.sub(_PLACEHOLDER, "", template.replace("%%", "")):
         return f"expected {_KNOWN} as the only placeholders; a percent sign is written %%"
     return None
 
@@ -74,7 +75,7 @@ def has_time(template: str) -> bool:
     >>> has_time("%(name)s-%(time)s.json"), has_time("100%%(time)s.json")
     (True, False)
     """
-    return "time" in _PLACEHOLDER.findall(template.replace("%%", ""))
+    return "time" in re.findall(_PLACEHOLDER, template.replace("%%", ""))
 
 
 def fill(template: str, *, name: str, time: datetime) -> str:
@@ -139,7 +140,7 @@ def why_unreadable(error: OSError | ValueError) -> str:
     """
     if isinstance(error, FileNotFoundError):
         # A Path has one slash in the place of two.
-        if _URL.match(str(error.filename or "").replace(":/", "://", 1)):
+        if re.match(_URL, str(error.filename or "").replace(":/", "://", 1)):
             return _IS_URL
         is_relative = not Path(error.filename or "").is_absolute()
         where = f" (a relative path is taken from {Path.cwd()})" if is_relative else ""

@@ -141,8 +141,8 @@ class AnyCaseMatcher(NameMatcher):
 
 
 # What has a slash, begins with a digit, or has one beside other signs than letters. The name of a
-# field may end with one.
-_PATH = re.compile(r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII | re.DOTALL)
+# field may end with one. Compiled where it is used, which few crawls do.
+_PATH = r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*"
 
 
 def is_path(text: str) -> bool:
@@ -151,7 +151,7 @@ def is_path(text: str) -> bool:
     >>> [is_path(text) for text in ("/topic/7", "12-title", "print", "f[0]", "12")]
     [True, True, False, False, False]
     """
-    return _PATH.fullmatch(text) is not None
+    return re.fullmatch(_PATH, text, re.ASCII | re.DOTALL) is not None
 
 
 def is_writable(name: str) -> bool:

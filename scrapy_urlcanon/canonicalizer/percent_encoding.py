@@ -37,7 +37,6 @@ _SUB_DELIMS = "!$&'()*+,;="
 
 # `%` is in each class: what is not the start of an escape is dealt with apart.
 _NOT_IN_PATH = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/%]")
-_NOT_IN_FRAGMENT = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/?%]")
 
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _KEPT_IN_PATH = frozenset("%/;?")
@@ -53,23 +52,17 @@ _RAW_IN_PATH = {f"%{byte:02X}": chr(byte) for byte in RAW_IN_PATH}
 def _escapes(bytes_: Iterable[int]) -> str:
     """Return a pattern that matches the upper-case digits of the escapes of *bytes_*."""
     low_digits: dict[str, str] = {}
-    for byte in bytes_:
-        high = f"{byte >> 4:X}"
-        low_digits[high] = low_digits.get(high, "") + f"{byte & 0xF:X}"
+    hexadecimal = bytes(bytes_).hex().upper()
+    for high, low in zip(hexadecimal[::2], hexadecimal[1::2], strict=True):
+        low_digits[high] = low_digits.get(high, "") + low
     high_digits: dict[str, str] = {}
     for high, lows in low_digits.items():
         high_digits[lows] = high_digits.get(lows, "") + high
     return "|".join(f"[{highs}][{lows}]" for lows, highs in high_digits.items())
 
 
-_ESCAPES_OR_UPPER = re.compile("(?:%[89A-F][0-9A-F])+|%..|[A-Z]+")
-
 _ENCODED_IN_PATH = _escapes(set(range(256)) - RAW_IN_PATH)
 _STRAY_PERCENT = re.compile(f"%(?!{_ENCODED_IN_PATH})")
-
-_is_canonical_path = re.compile(
-    f"[{_UNRESERVED}{_SUB_DELIMS}:@/]*(?:%(?:{_ENCODED_IN_PATH})[{_UNRESERVED}{_SUB_DELIMS}:@/]*)*"
-).fullmatch
 
 PLAIN_IN_QUERY = f"{ascii_letters}{digits}-._~+".encode()
 # A plus sign stands for a space.
@@ -78,12 +71,16 @@ _ENCODED_IN_QUERY = _escapes(ENCODED_IN_QUERY)
 _ALL_BUT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"&=")
 _MOST_PARAMETERS = 100
 # To take bytes out is faster than to look for others with a regular expression.
-_ONE_EQUALS_SIGN_EACH = frozenset(b"&".join([b"="] * n) for n in range(1, _MOST_PARAMETERS))
+_ONE_EQUALS_SIGN_EACH = frozenset(b"=" + b"&=" * n for n in range(_MOST_PARAMETERS))
 """What is left without the plain characters of a query in which each parameter has one `=`."""
 
 _NOT_IN_QUERY_TEXT = re.compile(f"[^{_UNRESERVED}+%]")
 _NOT_IN_QUERY = re.compile(f"[^{_UNRESERVED}+%&=]")
 _OTHER_ESCAPE = re.compile(f"%(?!{_ENCODED_IN_QUERY})(?:[0-9A-Fa-f]{{2}})?")
+
+# Compiled where they are used, which few crawls do.
+_NOT_IN_FRAGMENT = f"[^{_UNRESERVED}{_SUB_DELIMS}:@/?%]"
+_ESCAPES_OR_UPPER = "(?:%[89A-F][0-9A-F])+|%..|[A-Z]+"
 
 
 def _encode(match: re.Match[str]) -> str:
@@ -117,10 +114,8 @@ def encode_path(path: str) -> str:
     >>> encode_path("/%%341")
     '/%2541'
     """
-    if _is_canonical_path(path):
-        return path
     path = _NOT_IN_PATH.sub(_encode, path)
-    if "%" not in path:
+    if "%" not in path or not _STRAY_PERCENT.search(path):
         return path
     return _STRAY_PERCENT.sub("%25", decode_path(path))
 
@@ -154,7 +149,7 @@ def encode_fragment(fragment: str) -> str:
     >>> encode_fragment("a b")
     'a%20b'
     """
-    return _NOT_IN_FRAGMENT.sub(_encode, fragment)
+    return re.sub(_NOT_IN_FRAGMENT, _encode, fragment)
 
 
 def encode_query_text(text: str) -> str:
@@ -239,7 +234,7 @@ def lower_case(text: str) -> str:
     >>> lower_case("/A/caf%C3%89/%C9%2F")
     '/a/caf%C3%A9/%C9%2F'
     """
-    return _ESCAPES_OR_UPPER.sub(_lower, text)
+    return re.sub(_ESCAPES_OR_UPPER, _lower, text)
 
 
 def _lower(match: re.Match[str]) -> str:

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
 
 
-_EXPRESSION = re.compile(r"\\|\.[*+]|\[\^?\w-\w|\(\?|^\^")
-"""What stands in regular expressions, and hardly in the name of a parameter or in a path."""
+_EXPRESSION = r"\\|\.[*+]|\[\^?\w-\w|\(\?|^\^"
+"""What stands in regular expressions, and hardly in the name of a parameter or in a path.
+
+Compiled where it is used, as those below: few crawls have lists.
+"""
 
 
 class Setting(NamedTuple):
@@ -134,7 +137,7 @@ class NameList(_ListType):
         for name in value or ():
             if "=" in name or name.startswith(("?", "&")):
                 yield f"{name!r} is more than a name, which stands before '=' and after '?' or '&'"
-            elif _EXPRESSION.search(name):
+            elif re.search(_EXPRESSION, name):
                 yield f"{name!r} is no regular expression: '*' alone stands for any text"
             elif "," in name or "|" in name:
                 yield f"{name!r} is one name as it stands: list several names"
@@ -183,7 +186,6 @@ class NameMap(ValueType):
         return {entry: None}
 
 
-# Compiled where they are used, which few crawls do.
 _SHAPE = r"(digits|hex|alnum|uuid)(?:\{(\d{1,4})(?:-(\d{1,4}))?\})?"
 _UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _CHARACTERS = {
@@ -392,7 +394,7 @@ class RewriteList(_ListType):
 def _doubt_of_template(text: str) -> str | None:
     if "*" in text:
         return f"the '*' in {text!r} stands for itself: {{rest:path}} stands for any text"
-    if _EXPRESSION.search(text):
+    if re.search(_EXPRESSION, text):
         return f"{text!r} is no regular expression: {{id:digits}} stands for digits"
     return None
 

@@ -24,7 +24,8 @@ BREAKS_OFF: Final = "breaks off"
 """The flag of a page that lacks its end, as far as its host tells."""
 _BLANK: Final = 500
 """Bytes that a document without content has at most."""
-_EMPTY_FRAME: Final = re.compile(rb"<(?:!doctype|/?(?:html|head|body))\b[^<>]*>", re.IGNORECASE)
+# Compiled where so short a one comes.
+_EMPTY_FRAME: Final = rb"(?i)<(?:!doctype|/?(?:html|head|body))\b[^<>]*>"
 _PARTIAL: Final = frozenset({CUT_SHORT, BREAKS_OFF})
 
 
@@ -62,7 +63,7 @@ def is_blank(response: Response) -> bool:
     body = response.body
     if not body:
         return not _stands_for_data(response)
-    return len(body) < _BLANK and not _EMPTY_FRAME.sub(b"", body).strip()
+    return len(body) < _BLANK and not re.sub(_EMPTY_FRAME, b"", body).strip()
 
 
 def has_nothing(response: Response) -> bool:

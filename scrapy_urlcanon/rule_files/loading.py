@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.rule_files.foreign import LeftOut
 
 _SUFFIXES = {".toml": "TOML", ".json": "JSON"}
-_CLEAN_PARAM = re.compile("^clean-param:", re.IGNORECASE | re.MULTILINE)
+_CLEAN_PARAM = "(?im)^clean-param:"
 _BARE_KEY = "[A-Za-z0-9_-]+"
 """What TOML lets stand without quotes."""
 
@@ -126,7 +126,7 @@ def _read_ours(name: str, text: str) -> RulesFile:
         of_site = "; URLCANON_CLEAN_PARAM takes them from the robots.txt of each site"
         raise ValueError(
             "expected a file whose name ends in .toml or .json, or a known rule list"
-            + (of_site if _CLEAN_PARAM.search(text) else "")
+            + (of_site if re.search(_CLEAN_PARAM, text) else "")
         )
     # Only crawls with rule files are to wait for it.
     from json import JSONDecodeError  # noqa: PLC0415

@@ -78,11 +78,12 @@ class NestedUrl(Rule):
         Example("unwrap", "http://example.com/ahttp://b/", "http://example.com/ahttp://b/"),
     )
 
-    _start = re.compile("/https?://", re.IGNORECASE)
+    # Compiled where it is used, as that below.
+    _start = "/https?://"
 
     def apply(self, url: Url) -> Url:
         last = None
-        for last in self._start.finditer(url.path):  # noqa: B007 - the last one is wanted
+        for last in re.finditer(self._start, url.path, re.IGNORECASE):  # noqa: B007 - the last one is wanted
             pass
         if last is None:
             return url
@@ -140,7 +141,7 @@ class UnwrapParams(Rule):
         ),
     )
 
-    _starts = re.compile(r"\s*https?://", re.IGNORECASE).match
+    _start = r"\s*https?://"
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
@@ -152,7 +153,7 @@ class UnwrapParams(Rule):
     def _inner(self, url: Url) -> tuple[Url, str]:
         """Return the URL that is meant, and the name of the parameter that it stands in."""
         for name, value in map(decode_parameter, url.query or ()):
-            if self._starts(value) and name in self._names:
+            if name in self._names and re.match(self._start, value, re.IGNORECASE):
                 inner = _read(value)
                 if inner:
                     return inner, name

@@ -48,10 +48,11 @@ class DuplicateSlashes(PathRule):
         Example("collapse", "http://example.com/?a=%2F%2F", "http://example.com/?a=%2F%2F"),
     )
 
-    _several = re.compile("(?<!:)//+")
+    # Compiled where there are any.
+    _several = "(?<!:)//+"
 
     def path(self, path: str) -> str:
-        return self._several.sub("/", path) if "//" in path else path
+        return re.sub(self._several, "/", path) if "//" in path else path
 
 
 class DirectoryIndex(PathRule):
@@ -235,10 +236,11 @@ class CookielessSession(PathRule):
         Example("drop", "http://example.com/(S(x1))", "http://example.com/(S(x1))"),
     )
 
-    _segment = re.compile(r"/\((?:(?:[AFSX]\([A-Za-z0-9_-]+\))+|[a-z0-9]{24})\)(?=/)")
+    # Compiled where there may be one.
+    _segment = r"/\((?:(?:[AFSX]\([A-Za-z0-9_-]+\))+|[a-z0-9]{24})\)(?=/)"
 
     def path(self, path: str) -> str:
-        return self._segment.sub("", path) if "/(" in path else path
+        return re.sub(self._segment, "", path) if "/(" in path else path
 
 
 class PathParams(PathRule):

@@ -42,7 +42,8 @@ class EscapedAmpersand(Rule):
         Example("decode", "http://example.com/?a=b%26amp%3Bc", "http://example.com/?a=b%26amp%3Bc"),
     )
 
-    _escapes = re.compile("(?:amp;)+", re.IGNORECASE)
+    # Compiled where it is used.
+    _escapes = "(?:amp;)+"
 
     def apply(self, url: Url) -> Url:
         if url.query is None:
@@ -51,7 +52,7 @@ class EscapedAmpersand(Rule):
         return url._replace(query=(first, *(self._without_escapes(piece) for piece in others)))
 
     def _without_escapes(self, piece: str) -> str:
-        escapes = self._escapes.match(piece)
+        escapes = re.match(self._escapes, piece, re.IGNORECASE)
         return piece[escapes.end() :] if escapes else piece
 
 
