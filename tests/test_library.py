@@ -132,6 +132,32 @@ assert set(learn.__all__) <= set(dir(learn)) and not hasattr(learn, "learner")
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_crawl_imports_nothing_that_other_settings_turn_on():
+    """Every crawl would wait for what few of them use, and all generated classes are slow."""
+    program = """
+import sys
+from scrapy import Spider
+from scrapy.utils.test import get_crawler
+before = {*sys.modules}
+from scrapy_urlcanon import Addon
+from scrapy_urlcanon.crawl.crawl import Crawl
+Crawl.of(get_crawler(Spider, {"ADDONS": {Addon: 500}, "URLCANON_PROFILES": False}))
+names = {name for name in {*sys.modules} - before if name.startswith("scrapy_urlcanon.")}
+made = {name: vars(sys.modules[name]) for name in names}
+print(*sorted(
+    name
+    for name, values in made.items()
+    if any(hasattr(value, "__attrs_attrs__") for value in values.values())
+    or name.rpartition(".")[2] in {"linking_pages", "place_patterns", "shared", "skip", "sources"}
+    or name.startswith(("scrapy_urlcanon.crawl.seen_sets", "scrapy_urlcanon.rule_files.foreign"))
+))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == ""
+
+
 def test_types_of_options_are_those_of_the_catalogue():
     """canonicalizer/options.py is what the catalogue says now; `make docs` writes it."""
     if not (ROOT / "tools").exists():

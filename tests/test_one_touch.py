@@ -20,7 +20,7 @@ BEFORE = {
         '    UNPARSABLE = "unparsable"\n': '    TOY = "toy"\n    """Toys."""\n',
     },
     "scrapy_urlcanon/crawl/settings.py": {
-        "    configuration: Configuration = field()\n": (
+        "    def __init__(self, configuration: Configuration, **values: Any) -> None:\n": (
             "    toy: bool = _setting(read.flag, default=False)\n"
             '    """Whether there are toys."""\n'
         ),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
+    from scrapy_urlcanon.canonicalizer.place_patterns import PlacePattern, SitePattern
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
 
 INHERIT = "inherit"

@@ -41,8 +41,8 @@ class Condition(NamedTuple):
 
     def is_met_by(self, name: str, value: str) -> bool:
         """Tell whether a parameter, decoded, fulfils the condition."""
-        return (name == self.name or _fits(self.name, name)) and (
-            value == self.value or _fits(self.value, value)
+        return (name == self.name or fits(self.name, name)) and (
+            value == self.value or fits(self.value, value)
         )
 
     def covers(self, other: Condition) -> bool:
@@ -170,90 +170,6 @@ class Pattern(NamedTuple):
         ) and _paths_overlap(self.path, other.path)
 
 
-class SitePattern(NamedTuple):
-    """The paths with a prefix on one scheme, host and port.
-
-    That is what a robots.txt speaks of (RFC 9309, section 2.3), and what no :class:`Pattern` can
-    say: its subdomains are not included, and the prefix is one as text.
-
-    >>> from scrapy_urlcanon.canonicalizer.url import split
-    >>> pattern = SitePattern(split("http://example.com/"), "/forum*/show")
-    >>> pattern.matches_on_its_host(split("http://example.com/forums/showthread.php"))
-    True
-    """
-
-    site: Url
-    """A URL of the site, normalized."""
-    prefix: str
-    """``*`` in it stands for any text."""
-
-    @property
-    def is_for_whole_host(self) -> bool:
-        """No: it is for one scheme and one port at most."""
-        return False
-
-    @property
-    def host(self) -> str:
-        """The host, without its subdomains."""
-        return self.site.host
-
-    @property
-    def text(self) -> str:
-        """The host and the prefix."""
-        return f"{self.host}{self.prefix}"
-
-    @property
-    def specificity(self) -> tuple[bool, int, int, int]:
-        """What orders it among patterns, as :attr:`Pattern.specificity`."""
-        return True, self.host.count(".") + 1, self.prefix.count("/"), 0
-
-    def matches_on_its_host(self, url: Url) -> bool:
-        """Tell whether *url*, whose host may be a subdomain of this one, is one of the URLs."""
-        is_of_site = (url.scheme, url.host, url.port) == self.site[0:1] + self.site[2:4]
-        return is_of_site and _fits(self.prefix.rstrip("*") + "*", url.path)
-
-
-class PlacePattern(NamedTuple):
-    """The URLs of a program on one host and port, below its place, that a pattern is for.
-
-    Not those on subdomains, nor those of another program whose place is below this one.
-    """
-
-    pattern: Pattern
-    port: str | None
-    """None where it is that of the scheme."""
-    others: tuple[str, ...] = ()
-    """Places of other programs, without the slash at the end."""
-
-    @property
-    def is_for_whole_host(self) -> bool:
-        """No: it is for one port at most."""
-        return False
-
-    @property
-    def host(self) -> str:
-        """The host, without its subdomains."""
-        return self.pattern.host
-
-    @property
-    def text(self) -> str:
-        """The pattern as text, with the port."""
-        return self.pattern.text if self.port is None else f"{self.pattern.text} (:{self.port})"
-
-    @property
-    def specificity(self) -> tuple[bool, int, int, int]:
-        """What orders it among patterns, as :attr:`Pattern.specificity`."""
-        return self.pattern.specificity
-
-    def matches_on_its_host(self, url: Url) -> bool:
-        """Tell whether *url*, normalized and on this host, is one of the URLs."""
-        return (
-            url.port == self.port
-            and self.pattern.matches_on_its_host(url)
-            and not any(includes_path(other, url.path) for other in self.others)
-        )
-
-
 def includes_host(host: str, other: str) -> bool:
     """Tell whether a pattern for *host* is for *other*, a host or that of a pattern."""
     if host in (ANY_HOST, other):
@@ -270,7 +186,7 @@ def includes_host(host: str, other: str) -> bool:
 def includes_path(prefix: str, path: str) -> bool:
     """Tell whether *path* is *prefix* or below it, or has the shape of one with ``*``."""
     if "*" in prefix:
-        return _fits(prefix, path)
+        return fits(prefix, path)
     return not prefix or path == prefix or path.startswith(f"{prefix}/")
 
 
@@ -295,7 +211,8 @@ def host_globs(host: str, labels: Iterable[int]) -> Iterator[str]:
             yield ".".join(parts[start : start + count]) + ".*"
 
 
-def _fits(glob: str, text: str) -> bool:
+def fits(glob: str, text: str) -> bool:
+    """Tell whether *text* matches *glob*, in which ``*`` stands for any text."""
     return _glob_matcher(glob)(text)
 
 
@@ -309,7 +226,7 @@ def _covers_path(prefix: str, other: str) -> bool:
         return includes_path(prefix, other or "/") and ("*" not in prefix or prefix.endswith("*"))
     if "*" in prefix:
         # A `*` of the other one can only be matched by one of ours, and so can any text for it.
-        return _fits(prefix, other)
+        return fits(prefix, other)
     return not prefix or other.partition("*")[0].startswith(f"{prefix}/")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import Cause
-    from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
+    from scrapy_urlcanon.canonicalizer.place_patterns import PlacePattern, SitePattern
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting

@@ -7,29 +7,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from attrs import evolve
 from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped.attribution import DroppedDuplicates
 from scrapy_urlcanon.crawl.dropped.counts import DropCounts
 from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
-from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
-from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
 from scrapy_urlcanon.crawl.recovery.stored_by_others import keep_apart
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.scheduling.drops import hear_of_drops
 from scrapy_urlcanon.crawl.scheduling.engine import is_local
 from scrapy_urlcanon.crawl.scheduling.seen import obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
-from scrapy_urlcanon.crawl.skip import skipped_requests
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
@@ -46,12 +43,14 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.dropped.drop import Drop
+    from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.job.job import JobRecovery
     from scrapy_urlcanon.crawl.job.job_rules import JobRules
     from scrapy_urlcanon.crawl.order.order import Order
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.record.recorder import Recorder
+    from scrapy_urlcanon.crawl.recovery.shared import SharedCrawl
     from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.profiles.installation import Installation
@@ -97,16 +96,19 @@ class Crawl:
         self.is_run = is_run(crawler)
         settings = CrawlSettings.load(crawler.settings)
         # What shows a page shows that one, and nothing that an audit would bring.
-        self.settings = settings if self.is_run else evolve(settings, audit=0.0)
+        self.settings = settings if self.is_run else settings.having(audit=0.0)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
         self.stats = CrawlStats(crawler)
         self.unwritten = UnwrittenFiles(self.stats)
-        self._shared = shared_crawl(crawler)
+        share = getattr(load_object(crawler.settings["SCHEDULER"]), "urlcanon_shared", None)
+        self._shared: SharedCrawl | None = share(crawler) if share and crawler.spider else None
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self.first_urls = FirstUrls()
         if self.settings.report:
+            from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
+
             self.linking_pages = LinkingPages()
         self._make_fallback()
         if fingerprinter_class:
@@ -127,15 +129,8 @@ class Crawl:
                 self._make_earlier(seen, self.fingerprinter)
         if self.settings.take_up and self.is_run:
             self._take_up(Path(self.settings.take_up))
-        # Signals hold their receivers weakly: what nobody asks for is to be kept all the same.
-        self._skipped = skipped_requests(
-            crawler,
-            self.settings,
-            self.canonicalizer,
-            self.canonical_urls,
-            self.stats,
-            on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
-        )
+        if self.settings.skip_places or self.canonicalizer.configuration.sets(SKIP):
+            self._make_skip()
         if self.settings.clean_param:
             from scrapy_urlcanon.crawl.declared.clean_param import CleanParamRules
 
@@ -153,6 +148,20 @@ class Crawl:
             from scrapy_urlcanon.crawl.order.index import check_queue
 
             check_queue(Path(self._crawler.settings["JOBDIR"]))
+
+    def _make_skip(self) -> None:
+        """Make what skips requests, where a rule does."""
+        from scrapy_urlcanon.crawl.skip import skipped_requests
+
+        # Signals hold their receivers weakly: what nobody asks for is to be kept all the same.
+        self._skipped = skipped_requests(
+            self._crawler,
+            self.settings,
+            self.canonicalizer,
+            self.canonical_urls,
+            self.stats,
+            on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
+        )
 
     def _make_recorder(self) -> None:
         """Make what records what the crawl sees."""

@@ -7,11 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from attrs import Attribute, field, fields, frozen
-
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.crawl import setting_values as read
-from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 from scrapy_urlcanon.files import example, fill, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration
@@ -96,24 +93,38 @@ def _problem_of_report(template: str) -> str | None:
     return None
 
 
-def _setting(
-    reader: Callable[[str, Any], Any],
-    *,
-    default: object,
-    needs: str | None = None,
-    file: Literal["read", "written"] | None = None,
-) -> Any:
-    """Return the attribute of a setting.
+class SettingAttribute:
+    """The attribute of a setting: what is to be known of it beside its value.
 
     :param reader: returns the value of the setting, given its name and what Scrapy has of it.
     :param needs: the attribute of the setting without which this one has no effect.
     :param file: what a crawl does to the files that it names.
     """
-    return field(default=default, metadata={"read": reader, "needs": needs, "file": file})
+
+    name: str
+
+    def __init__(
+        self,
+        reader: Callable[[str, Any], Any],
+        *,
+        default: object,
+        needs: str | None = None,
+        file: Literal["read", "written"] | None = None,
+    ) -> None:
+        self.read = reader
+        self.default = default
+        self.needs = needs
+        self.file = file
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
 
 
-# What makes values equal, and shows them, is code that every crawl would wait for.
-@frozen(kw_only=True, eq=False, repr=False)
+_setting: Any = SettingAttribute
+"""For the type checker: in the settings of a crawl, the attribute is the value."""
+
+
+# No class of attrs: to generate this one took a tenth of what importing the plugin takes.
 class CrawlSettings:
     """The values of the settings; each attribute is named after its own, its docstring Markdown.
 
@@ -221,8 +232,16 @@ class CrawlSettings:
     """What to do if the rules of a resumed job changed: `"warn"`, `"error"` or `"keep"`."""
     job_journal: bool = _setting(read.flag, default=True)
     """Keep a journal of what a job does, so that a kill loses nothing."""
-    configuration: Configuration = field()
-    """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
+
+    def __init__(self, configuration: Configuration, **values: Any) -> None:
+        """Take the *values* of all settings, by attribute."""
+        self.configuration = configuration
+        """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
+        vars(self).update(values)
+
+    def having(self, **values: Any) -> Self:
+        """Return these settings with other *values*."""
+        return type(self)(**vars(self) | values)
 
     def chosen_profiles(self) -> tuple[Profile, ...]:
         """Return the profiles of :attr:`profiles`."""
@@ -253,10 +272,9 @@ class CrawlSettings:
         That is a setting that does nothing without another one, and what is doubtful in the rules.
         """
         for attribute in attributes():
-            needs = attribute.metadata["needs"]
             is_set = getattr(self, attribute.name) != attribute.default
-            if is_set and needs and not getattr(self, needs):
-                yield f"{name_of(attribute.name)} has no effect without {name_of(needs)}."
+            if is_set and attribute.needs and not getattr(self, attribute.needs):
+                yield f"{name_of(attribute.name)} has no effect without {name_of(attribute.needs)}."
         yield from map(str, self.configuration.doubts())
 
     @classmethod
@@ -301,7 +319,7 @@ def value_of(attribute: str, settings: BaseSettings) -> Any:
 
     :raises ConfigurationError: if it is not valid.
     """
-    return _value_of(getattr(fields(CrawlSettings), attribute), settings)
+    return _value_of(vars(CrawlSettings)[attribute], settings)
 
 
 def configuration_of(settings: BaseSettings) -> Configuration:
@@ -312,15 +330,16 @@ def configuration_of(settings: BaseSettings) -> Configuration:
     return CrawlSettings.load(settings).configuration
 
 
-def attributes() -> tuple[Attribute[Any], ...]:
+def attributes() -> tuple[SettingAttribute, ...]:
     """Return the attributes that have the value of a setting."""
-    return tuple(attribute for attribute in fields(CrawlSettings) if attribute.metadata)
+    named = vars(CrawlSettings).values()
+    return tuple(attribute for attribute in named if isinstance(attribute, SettingAttribute))
 
 
-def _value_of(attribute: Attribute[Any], settings: BaseSettings) -> Any:
+def _value_of(attribute: SettingAttribute, settings: BaseSettings) -> Any:
     name = name_of(attribute.name)
     value = settings.get(name)
-    return attribute.default if value is None else attribute.metadata["read"](name, value)
+    return attribute.default if value is None else attribute.read(name, value)
 
 
 NAMES: Final = tuple(name_of(attribute.name) for attribute in attributes())
@@ -334,6 +353,8 @@ def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
             yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
 
 
+SCRAPY_FILE: Final = "requests.seen"
+"""Of Scrapy's own set of what was seen (``scrapy/dupefilters.py``)."""
 _OF_JOB: Final = (SCRAPY_FILE, "spider.state")
 """What Scrapy keeps in ``JOBDIR`` (its ``dupefilters.py`` and ``extensions/spiderstate.py``)."""
 _TAKEN_AND_LEFT: Final = (name_of("take_up"), name_of("left"))
@@ -349,8 +370,8 @@ def _written_over(values: Mapping[str, Any], job: str | None) -> Iterator[Proble
     """
     named = {os.path.abspath(os.path.join(job, file)): "JOBDIR" for file in _OF_JOB if job}  # noqa: PTH100, PTH118
     # What is read is there first.
-    for attribute in sorted(attributes(), key=lambda each: each.metadata["file"] == "written"):
-        name, kind = name_of(attribute.name), attribute.metadata["file"]
+    for attribute in sorted(attributes(), key=lambda each: each.file == "written"):
+        name, kind = name_of(attribute.name), attribute.file
         value = values.get(attribute.name) if kind else None
         for path in (value,) if isinstance(value, str) else value or ():
             path_of_file = path if kind == "read" else example(path)

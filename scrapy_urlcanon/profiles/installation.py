@@ -8,7 +8,8 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.configuration import RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
-from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
+from scrapy_urlcanon.canonicalizer.place_patterns import PlacePattern
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.profiles.rules import TEMPLATE_OPTIONS
 

@@ -31,7 +31,7 @@ from scrapy_urlcanon.canonicalizer.configuration import RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
-from scrapy_urlcanon.canonicalizer.patterns import SitePattern
+from scrapy_urlcanon.canonicalizer.place_patterns import SitePattern
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.wording import shortened
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS, tracking_source
+from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.canonicalizer.tracking.exceptions import EXCEPTIONS
+from scrapy_urlcanon.canonicalizer.tracking.sources import tracking_source
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "tracking_list.py"

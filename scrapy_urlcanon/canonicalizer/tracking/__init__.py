@@ -1,41 +1,13 @@
 """The parameters that only tell where a visitor came from.
 
 What is listed is what a service documents as its own, under a name that no site would use
-to select content: :mod:`.tracking_list`, which a script generates of ``tracking.tsv``. Where a page
-needs one of them stands in :mod:`.exceptions`.
+to select content: :mod:`.tracking_list`, which a script generates of ``tracking.tsv``. Which source
+each has says :mod:`.sources`. Where a page needs one of them stands in :mod:`.exceptions`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from scrapy_urlcanon.canonicalizer.tracking.tracking_list import TRACKING_LIST
-
-
-class TrackingSource(NamedTuple):
-    """Where an entry of the list comes from."""
-
-    service: str
-    """Whose parameter it is."""
-    source: str
-    """The page that says so, or the list that it was taken from."""
-    licence: str
-    """The licence of that list; a page of the service itself states a fact."""
-
 
 TRACKING_PARAMS: tuple[str, ...] = tuple(name for _, names in TRACKING_LIST for name in names)
 """Exact names, but for ``utm_*``, in which ``*`` stands for any text."""
-
-
-def tracking_source(name: str) -> TrackingSource:
-    """Return where the entry *name* of :data:`TRACKING_PARAMS` comes from.
-
-    >>> tracking_source("fbclid").service
-    'Meta'
-
-    :raises KeyError: if it is no entry.
-    """
-    for source, names in TRACKING_LIST:
-        if name in names:
-            return TrackingSource(*source)
-    raise KeyError(name)

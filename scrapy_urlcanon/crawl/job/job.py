@@ -38,8 +38,8 @@ from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
-from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import files_in
+from scrapy_urlcanon.crawl.settings import SCRAPY_FILE
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:

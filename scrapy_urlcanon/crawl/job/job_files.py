@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.order.index import FILE as INDEX
 from scrapy_urlcanon.crawl.order.index import QUEUE
-from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
+from scrapy_urlcanon.crawl.settings import SCRAPY_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path

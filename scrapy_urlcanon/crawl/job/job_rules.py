@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.job.journal import FILE as JOURNAL
 from scrapy_urlcanon.crawl.job.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.job.stored_rules import FILE, StoredRules
-from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, is_in_another
-from scrapy_urlcanon.crawl.settings import ERROR, KEEP, name_of, value_of
+from scrapy_urlcanon.crawl.settings import ERROR, KEEP, SCRAPY_FILE, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scrapy.utils.misc import load_object
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Request
-    from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -51,12 +48,3 @@ class SharedCrawl(Protocol):
 
     def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
         """Return the lives of the pages, those of all processes."""
-
-
-def shared_crawl(crawler: Crawler) -> SharedCrawl | None:
-    """Return what the process of *crawler* shares with others, if its scheduler has it."""
-    share = getattr(load_object(crawler.settings["SCHEDULER"]), "urlcanon_shared", None)
-    if share is None or crawler.spider is None:
-        return None
-    shared: SharedCrawl = share(crawler)
-    return shared

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 COMPACT_FILE: Final = "urlcanon.seen"
 DISK_FILE: Final = "urlcanon.seen.db"
-SCRAPY_FILE: Final = "requests.seen"
-"""Of Scrapy's own set (``scrapy/dupefilters.py``)."""
 _DIGEST_SIZE = 20
 
 

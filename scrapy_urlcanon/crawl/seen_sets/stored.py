@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE, SCRAPY_FILE
-from scrapy_urlcanon.crawl.settings import COMPACT, COMPACT_128, DISK, SCRAPY
+from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
+from scrapy_urlcanon.crawl.settings import COMPACT, COMPACT_128, DISK, SCRAPY, SCRAPY_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT, OVERRIDE
 from scrapy_urlcanon.canonicalizer.layers import preset_layer
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, PlacePattern
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
+from scrapy_urlcanon.canonicalizer.place_patterns import PlacePattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_value

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
+    from scrapy_urlcanon.canonicalizer.place_patterns import PlacePattern, SitePattern
 
 _SETTINGS = name_of("rules"), name_of("spider_rules")
 
