@@ -13,7 +13,7 @@ truth, and a differential test holds the two together.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from scrapy_urlcanon.canonicalizer.fast_policy import FastPolicy, Prefix
 from scrapy_urlcanon.canonicalizer.inner_loops import encode_query, plain_host, read
@@ -29,14 +29,19 @@ _CACHED_POLICIES = 2_000
 _LEFT_TO_REFERENCE: Prefix = (None, None, False, None)
 
 
-class Joint(NamedTuple):
-    """What stands before the path where rules are for path and query together, or as written."""
+class Joint:
+    """What stands before the path where rules are for path and query together, or as written.
 
-    policy: FastPolicy
-    canonical: str
-    """What stands there in the canonical URLs."""
-    start: str
-    """What comes before the path in canonical URLs: a segment that was a subdomain."""
+    :param canonical: what stands there in the canonical URLs.
+    :param start: what comes before the path in canonical URLs: a segment that was a subdomain.
+    """
+
+    __slots__ = ("canonical", "policy", "start")
+
+    def __init__(self, policy: FastPolicy, canonical: str, start: str) -> None:
+        self.policy = policy
+        self.canonical = canonical
+        self.start = start
 
     def settle(self, url: str, start: int, path: str, query: str) -> str | None:
         """Return the canonical form of *url*, whose *path* begins at *start*."""

@@ -116,7 +116,7 @@ def test_rule_changes_only_the_component_it_declares(name, example):
     assert changed <= components
 
 
-@pytest.mark.parametrize("example", Skip.changes, ids=str)
+@pytest.mark.parametrize("example", Skip.changes, ids=lambda example: example.url)
 def test_skip_names_the_template_and_changes_nothing(example):
     """The policy says by which template a URL is not fetched; the URL stays what it is."""
     canonicalizer = _canonicalizer("skip", example.value)
@@ -125,7 +125,7 @@ def test_skip_names_the_template_and_changes_nothing(example):
     assert canonicalizer.canonicalize(example.url) == example.url
 
 
-@pytest.mark.parametrize("example", Skip.keeps, ids=str)
+@pytest.mark.parametrize("example", Skip.keeps, ids=lambda example: example.url)
 def test_skip_lets_its_other_examples_through(example):
     """What no template fits is fetched."""
     policy = _canonicalizer("skip", example.value).policy(example.url)

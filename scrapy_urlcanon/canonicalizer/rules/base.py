@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
@@ -19,64 +19,69 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.values import Setting, ValueType
 
 
-class Example(NamedTuple):
+# No class here is a named tuple, or of an ABC, without which mypy checks the same: for so many
+# classes that would be a fifth of what importing the plugin takes.
+
+
+class Example:
     """What an option does to a URL; run by the tests and shown in the documentation."""
 
-    value: Any
-    """The value of the option."""
-    url: str
-    canonical: str
-    """The same as :attr:`url` where the option must leave it alone."""
+    def __init__(self, value: Any, url: str, canonical: str) -> None:
+        self.value = value
+        """The value of the option."""
+        self.url = url
+        self.canonical = canonical
+        """The same as :attr:`url` where the option must leave it alone."""
 
 
-class Classical(NamedTuple):
+class Classical:
     """A normalization that the literature or the tools of the field know, with an example.
 
     Collected from RFC 3986 (section 6), the URL standard, the work on DUST ("different URLs
     with similar text"), and the canonicalizers of crawlers and web archives.
     """
 
-    normalization: str
-    """What it is called."""
-    url: str
-    value: Any = None
-    """The value of the option in the example; None where it is always on."""
+    def __init__(self, normalization: str, url: str, value: Any = None) -> None:
+        self.normalization = normalization
+        """What it is called."""
+        self.url = url
+        self.value = value
+        """The value of the option in the example; None where it is always on."""
 
 
 _AS_BEFORE: Final = object()
 
 
-class Presets(NamedTuple):
+class Presets:
     """The values of an option in the presets, where they differ from the preset before.
 
-    Before the first preset is the neutral value. The fields are the presets, each of which merges
-    what those before it merge.
+    Before the first preset is the neutral value. Each preset merges what those before it merge.
 
     >>> Presets(safe="drop").values("keep")
     {'scrapy': 'keep', 'safe': 'drop', 'aggressive': 'drop'}
+
+    :param scrapy: what Scrapy's default fingerprint merges and nothing more:
+        ``w3lib.url.canonicalize_url`` itself decides about what no rule of the user changes.
+    :param safe: what is wrong nowhere that we know of.
+    :param aggressive: what is right on most sites and wrong on some.
     """
 
-    scrapy: Any = _AS_BEFORE
-    """What Scrapy's default fingerprint merges and nothing more: ``w3lib.url.canonicalize_url``
-    itself decides about what no rule of the user changes."""
-    safe: Any = _AS_BEFORE
-    """What is wrong nowhere that we know of."""
-    aggressive: Any = _AS_BEFORE
-    """What is right on most sites and wrong on some."""
+    NAMES: Final = ("scrapy", "safe", "aggressive")
+
+    def __init__(
+        self, scrapy: Any = _AS_BEFORE, safe: Any = _AS_BEFORE, aggressive: Any = _AS_BEFORE
+    ) -> None:
+        self._changed = (scrapy, safe, aggressive)
 
     def values(self, neutral: Any) -> dict[str, Any]:
         """Return the value in each preset, written as a user would."""
         value = list(neutral) if isinstance(neutral, tuple) else neutral
         value = dict(value) if isinstance(value, MappingProxyType) else value
         found = {}
-        for preset, changed in self._asdict().items():
+        for preset, changed in zip(self.NAMES, self._changed, strict=True):
             value = value if changed is _AS_BEFORE else changed
             found[preset] = value
         return found
-
-
-# Of no ABC: mypy checks the same without, and to make fifty classes of that metaclass is a tenth of
-# what importing the plugin takes.
 
 
 class AlwaysOn:

@@ -27,7 +27,7 @@ class Catalogue(Collection[type[Option]]):
         in_presets = {option.name: option.in_presets() for option in self}
         self.presets: dict[str, dict[str, Any]] = {
             preset: {name: values[preset] for name, values in in_presets.items()}
-            for preset in Presets._fields
+            for preset in Presets.NAMES
         }
         """The value of every option in each preset, before any rule of the user."""
         if len(self.by_name) < len(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 
 
 _LIST = Layer("the list of tracking parameters")
+
+
+@cache
+def _matcher_of_list(*, in_any_case: bool) -> NameMatcher:
+    """Return what finds the names of tracking parameters."""
+    matcher = AnyCaseMatcher if in_any_case else NameMatcher
+    return matcher(Entry(name, takes_back=False, layer=_LIST) for name in TRACKING_PARAMS)
 
 
 class TrackingParams(ParameterRule):
@@ -70,14 +78,9 @@ class TrackingParams(ParameterRule):
         ),
     )
 
-    _all = tuple(Entry(name, takes_back=False, layer=_LIST) for name in TRACKING_PARAMS)
-    _in_their_case = NameMatcher(_all)
-    _in_any_case = AnyCaseMatcher(_all)
-
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        is_any = in_one_case(options) is lower_letters
-        self._names = self._in_any_case if is_any else self._in_their_case
+        self._names = _matcher_of_list(in_any_case=in_one_case(options) is lower_letters)
         self._dropped = listed(options, "drop_params")
         self._kept = listed(options, "keep_params")
 

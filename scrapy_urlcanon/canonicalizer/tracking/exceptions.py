@@ -7,17 +7,18 @@ parameter, those of campaigns are meant.
 
 from __future__ import annotations
 
-from typing import NamedTuple
 
+class TrackingException:
+    """URLs on which parameters of the tracking list are not dropped.
 
-class TrackingException(NamedTuple):
-    """URLs on which parameters of the tracking list are not dropped."""
+    :param pattern: in the form of the keys of ``URLCANON_RULES``.
+    :param source: the report, or the list that has the exception.
+    """
 
-    pattern: str
-    """In the form of the keys of ``URLCANON_RULES``."""
-    names: tuple[str, ...]
-    source: str
-    """The report, or the list that has the exception."""
+    def __init__(self, pattern: str, names: tuple[str, ...], source: str) -> None:
+        self.pattern = pattern
+        self.names = names
+        self.source = source
 
 
 _ISSUES = "https://github.com/AdguardTeam/AdguardFilters/issues/"

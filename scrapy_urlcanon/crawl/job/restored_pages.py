@@ -89,7 +89,7 @@ class RestoredPages:
                 data["url"],
                 data.get("method", "GET"),
                 data.get("body", b""),
-                bool(data.get("dont_filter")),
+                dont_filter=bool(data.get("dont_filter")),
             )
             self._unfiltered[digest_of(sent.url, sent.method, sent.body)] = sent
         if MARK_KEY in meta and fingerprint not in self._made:

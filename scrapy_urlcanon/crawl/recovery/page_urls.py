@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from scrapy import Request
 
@@ -25,18 +25,21 @@ _LONGEST: Final = 1_000
 """The longest body, in bytes, of a request that is remembered."""
 
 
-class Sent(NamedTuple):
+class Sent:
     """The parts of a request that its page depends on."""
 
-    url: str
-    method: str
-    body: bytes
-    dont_filter: bool
+    __slots__ = ("body", "dont_filter", "method", "url")
+
+    def __init__(self, url: str, method: str, body: bytes, *, dont_filter: bool) -> None:
+        self.url = url
+        self.method = method
+        self.body = body
+        self.dont_filter = dont_filter
 
     @property
     def request(self) -> Request:
         """A request for that page."""
-        return Request(**self._asdict())
+        return Request(self.url, method=self.method, body=self.body, dont_filter=self.dont_filter)
 
 
 class PageUrls:
@@ -90,7 +93,8 @@ class PageUrls:
         """
         if len(request.body) > _LONGEST:
             return
-        got = Sent(url or request.url, request.method, request.body, is_unrecorded(request))
+        own = url or request.url
+        got = Sent(own, request.method, request.body, dont_filter=is_unrecorded(request))
         # Not for a page that depends on more than this, such as one with `urlcanon_key`.
         if self._fingerprints.page(got.request) == page:
             self._got[page, callback] = got
