@@ -232,6 +232,23 @@ def test_hundreds_of_captures_that_agree_leave_no_change_to_put_content_down_to(
     assert rules([*clear, *others, *plans]) == {"shop.example": {"drop_params": ["ref", "sid"]}}
 
 
+def tracker(edited):
+    """Yield issues with the part of a list that led there, some edited, and lists by part."""
+    for i in range(150):
+        yield see(f"/i?do=show&id={i}", f"issue {i}")
+        content = f"issue {i}" + ", edited" * (i in edited)
+        yield see(f"/i?do=show&id={i}&part={i % 30 + 2}", content)
+    for section in range(30):
+        for part in range(1, 7):
+            yield see(f"/i?do=list&in={section}&part={part}", f"list {section}, part {part}")
+
+
+def test_what_selects_content_does_not_tell_that_captures_seldom_change():
+    """That parts of lists differ is no change; so no pair with that parameter is one without."""
+    few = pairs("/a/{0}", "/a/{0}?sid={0}", 3)
+    assert rules([*few, *tracker({7})])["shop.example"] == {"drop_params": ["sid"]}
+
+
 def test_value_is_but_the_luckiest_where_no_capture_changes():
     """Of three tabs each of which makes a difference for few things, one did for none yet."""
     clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(40) for sid in "abcde"]

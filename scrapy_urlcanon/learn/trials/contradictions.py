@@ -83,7 +83,7 @@ def count_content(merges: Merges, changes: Collection[Location], names: Collecti
 
 def _without_changes(agreement: Agreement) -> Agreement:
     lost = agreement.lost + len(agreement.moved)
-    return agreement._replace(lost=lost, changed=0, moved=(), agreeing=0, unbiased=0)
+    return agreement._replace(lost=lost, changed=0, unclear=0, moved=(), agreeing=0, unbiased=0)
 
 
 def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
