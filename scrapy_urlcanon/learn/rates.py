@@ -64,14 +64,14 @@ class Rate(NamedTuple):
     is_any: bool = False
     """Whether it may be any, as long as it is not known yet."""
 
-    def explains(self, changed: int, of: int) -> bool:
+    def explains(self, changed: int, of: int, odds: float = _ODDS) -> bool:
         """Tell whether pages that changed may explain why *changed* URLs of so many differ.
 
-        They may if that is likelier, by :data:`_ODDS`, than that these URLs have content of their
-        own; then any share up to one URL of two is equally likely (Bayes).
+        They may if that is likelier, by the *odds*, than that these URLs have content of their own;
+        then any share up to one URL of two is equally likely (Bayes).
         """
         by_change, by_content = (sum(map(mul, self.likely, way)) for way in _tell(changed, of))
-        return self.is_any or by_change > _ODDS * by_content
+        return self.is_any or by_change > odds * by_content
 
 
 NO_RATE = Rate()

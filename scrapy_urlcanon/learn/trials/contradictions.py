@@ -56,11 +56,12 @@ _MANY, _Z = 100, 2.0
 """More pairs than so many need no sum, but so many standard errors."""
 
 
-def count_content(merges: Merges, changes: Collection[Location], names: Collection[str]) -> None:
+def count_content(merges: Merges, changes: Collection[Location], names: Collection[str]) -> bool:
     """Count what is no change between two captures among what the merges lose.
 
     :param changes: the URLs that the candidate changes.
     :param names: the parameters that it drops.
+    :return: whether nothing of it is a change.
     """
     content = _content_of(merges, changes)
     agreements = merges.agreements
@@ -71,14 +72,16 @@ def count_content(merges: Merges, changes: Collection[Location], names: Collecti
             agreements[number] = agreement._replace(moved=tuple(moved), lost=lost)
     unclear = [n for n, agreement in enumerate(agreements) if agreement.unclear]
     odd = [n for n in unclear if agreements[n].changed]
-    if (
+    is_all = (
         _CHANGED in content
         or _is_by_value(merges, unclear, odd, names)
         or _is_by_word(merges, unclear, odd)
         or _is_by_page(merges)
-    ):
+    )
+    if is_all:
         # Nor do they tell how often captures differ that should agree.
         agreements[:] = map(_without_changes, agreements)
+    return is_all
 
 
 def _without_changes(agreement: Agreement) -> Agreement:

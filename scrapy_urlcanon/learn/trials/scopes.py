@@ -181,6 +181,17 @@ class ScopeSearch:
             is_host=self._is_host_wide,
         )
 
+    def _is_enough_by_itself(self, tally: Tally, pages: int) -> bool:
+        """Tell whether the candidate holds under a parameter by what is found under it alone.
+
+        What selects content elsewhere may do so here: that captures changed is to be beyond doubt.
+        """
+        if not (self._trial.is_content and tally.lost and tally.scope.condition):
+            return False
+        alone, odds = self._trial.by_itself(tally.scope), 1.0 / self._chance
+        rate = self._groups.rate_of_change
+        return self._is_enough(alone, pages) and rate.explains(alone.changed, alone.unclear, odds)
+
     def _tells_apart(self, tally: Tally) -> bool:
         """Tell whether what goes tells things apart somewhere in a scope."""
         if self._trial.known > 0 or not (tally.lost and self._trial.any_value):
@@ -231,7 +242,7 @@ class ScopeSearch:
 
     def _holds(self, tally: Tally, alternatives: int) -> bool:
         pages, whole = tally.support(self._thresholds), self._trial.whole
-        if not self._is_enough(tally, pages):
+        if not (self._is_enough(tally, pages) or self._is_enough_by_itself(tally, pages)):
             return False
         tells_apart = self._tells_apart(tally)
         if tally is whole:

@@ -86,7 +86,8 @@ class Trial:
     def _weigh_merges(self) -> None:
         """Remove from each merge the pages that are no evidence for the candidate."""
         candidate, merges = self.candidate, self.merges
-        count_content(merges, self.changes, self._dropped)
+        self.is_content = count_content(merges, self.changes, self._dropped)
+        """Whether no counter-example is put down to a page that has changed."""
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
             for number, merge in enumerate(merges):
                 merges.set_pages(number, self._joint_pages(merge))
@@ -168,6 +169,17 @@ class Trial:
         )
         tally.examples = [example_of(merge, self.changes) for merge in first]
         return tally
+
+    def by_itself(self, scope: Scope) -> Tally:
+        """Return the tally of a scope whose counter-examples are compared with no others.
+
+        A number that selects a part of each list may be noise in the URL of a thing, some of which
+        have changed between two captures.
+        """
+        inside = {source: to for source, to in self.changes.items() if scope.holds(source)}
+        merges = self.groups.merges(inside)
+        count_content(merges, inside, self._dropped)
+        return self.tally(scope, merges)
 
     def _counted(self, merges: Iterable[Merge], tally: Tally) -> Iterator[Merge]:
         """Add merges to a tally, one by one; yield those that may serve as examples."""
