@@ -6,7 +6,6 @@ import logging
 import os
 import pickle
 import struct
-from datetime import date
 from pathlib import Path
 from typing import ClassVar
 from zlib import crc32
@@ -435,34 +434,6 @@ async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, capl
     assert message.startswith("job/requests.queue cannot be written: No space left on device")
     assert result.figures["job/unwritten"] == 2
     assert scanned(FILE)[0].last_kind is not Kind.CLOSED
-
-
-class LambdaSpider(FollowSpider):
-    """Has callbacks that nothing can store."""
-
-    def parse(self, response):
-        yield {"url": response.url, "text": response.text}
-        yield from response.follow_all(css="a", callback=lambda other: [{"url": other.url}])
-
-
-class DatedSpider(FollowSpider):
-    """Has in the meta of each request what the journal can store, and Scrapy's queue cannot."""
-
-    def parse(self, response):
-        yield {"url": response.url, "text": response.text}
-        yield from response.follow_all(css="a", meta={"found": date(2026, 1, 1)})
-
-
-@pytest.mark.parametrize("spider", [LambdaSpider, DatedSpider])
-@deferred_f_from_coro_f
-async def test_request_that_was_in_memory_when_the_run_ended_is_not_lost(crawl, caplog, spider):
-    """Scrapy forgets it when a job is stopped in order, and knows its page for seen after that."""
-    settings = {**JOB, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.MarshalFifoDiskQueue"}
-    first = await crawl(site(PAGES), {**settings, "CLOSESPIDER_PAGECOUNT": 1}, spider=spider)
-    assert first.pages == ["/"]
-    second = await crawl(site(PAGES), settings, spider=spider)
-    assert {"/a", "/b", "/c"} <= {*first.hits, *second.hits}
-    assert "requests wait that Scrapy cannot store" in caplog.text
 
 
 class DeepSpider(FollowSpider):
