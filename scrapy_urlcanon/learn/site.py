@@ -178,7 +178,8 @@ class Site:
         besides. Where only one number was seen nothing else tells.
         """
         ends = self._ends
-        return any(
+        # On most sites none is known to have ended, and this is asked of every page of a rule.
+        return bool(ends) and any(
             number >= ends.get((url.path, name), sys.maxsize)
             for name, number in numbers_of_parts(url.params)
         )

@@ -159,9 +159,10 @@ class RewritePath(Rule):
         from scrapy_urlcanon.canonicalizer.rewrites import index_of, stripped  # noqa: PLC0415
 
         super().__init__(options)
+        strips = _strips_slashes(options)
         pairs: dict[Rewrite, Cause] = {}
         for written, layer in self.value:
-            pair = stripped(written) if _strips_slashes(options) else written
+            pair = stripped(written) if strips else written
             if pair:
                 pairs.setdefault(pair, Cause(layer, written.source.text))
         self._pairs = pairs
