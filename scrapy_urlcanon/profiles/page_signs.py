@@ -20,7 +20,7 @@ _MAX_ELEMENTS = 4_000
 _MAX_TEXT = 500
 """Characters of an attribute or a header that are looked at."""
 _MAX_VALUES = 200
-_ADDRESS = {"link": "href", "script": "src", "img": "src", "form": "action"}
+_ADDRESS = {"link": "href", "script": "src", "form": "action"}
 
 
 @frozen
@@ -36,7 +36,10 @@ class PageSigns:
     generators: tuple[str, ...] = ()
     title: str = ""
     assets: tuple[str, ...] = ()
-    """Paths, with their queries, of style sheets, scripts, images and forms on its own host."""
+    """Paths, with their queries, of style sheets, scripts and forms on its own host.
+
+    Not of images, which visitors may write into a page.
+    """
     foreign_assets: tuple[str, ...] = ()
     """Those on other hosts, each without the host."""
     links: frozenset[str] = frozenset()

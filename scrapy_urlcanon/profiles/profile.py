@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SIGN_KINDS = ("generator", "header", "cookie", "asset", "element", "title", "link")
 """Where a sign stands: ``<meta name="generator">``, a header of the response, the name of a cookie,
-the address of a style sheet, script or image, an element, the title, a link to another host."""
+the address of a style sheet, script or form, an element, the title, a link to another host."""
 _ELEMENT = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -42,6 +42,15 @@ class Sign:
     """What an element has to have: one class among others, and whole values of all else."""
     is_certain: bool = False
     """Whether no other program has it."""
+
+    @property
+    def evidence(self) -> str:
+        """Its kind, but for all that is a link, which a visitor may have written, one.
+
+        >>> Sign("element", "a").evidence, Sign("element", "div").evidence
+        ('link', 'element')
+        """
+        return "link" if (self.kind, self.text) == ("element", "a") else self.kind
 
     def __str__(self) -> str:
         told = [self.text]
@@ -121,9 +130,11 @@ class Profile:
             _ = profile.rules
         if not (
             any(sign.is_certain for sign in profile.signs)
-            or len({sign.kind for sign in profile.signs}) > 1
+            or len({sign.evidence for sign in profile.signs}) > 1
         ):
-            reader.note("signs", "expected a certain one, or those of two kinds")
+            reader.note(
+                "signs", "expected a certain one, or those of two kinds; links are one kind"
+            )
         if reader.problems:
             raise ConfigurationError(reader.problems)
         return profile

@@ -43,8 +43,9 @@ class Recognised:
 def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised, ...]:
     """Return which of *profiles* made *page*: none, one, or one and what that runs on.
 
-    A certain sign is enough, and so are signs of two kinds. A page that shows the signs of
-    programs of which none runs on the other tells nothing.
+    A certain sign is enough, and so are signs of two kinds; links are one, whatever is looked at
+    in them, since a visitor may have written them. A page that shows the signs of programs of which
+    none runs on the other tells nothing.
     """
     finders = _finders(page)
     found = [one for profile in profiles if (one := _recognised(page, profile, finders))]
@@ -78,7 +79,7 @@ def _recognised(
     ]
     if not shown:
         return None
-    kinds = {sign.kind for sign, _ in shown}
+    kinds = {sign.evidence for sign, _ in shown}
     if len(kinds) < _ENOUGH and not any(sign.is_certain for sign, _ in shown):
         return None
     assets = [base for sign, base in shown if sign.kind == "asset" and base]

@@ -132,6 +132,25 @@ async def test_page_of_a_user_tells_nothing_of_what_others_have(crawl, ann):
     assert set(result.hits) == {"/", "/more", ann, *urls} - {"/~ann/a?replytocom=2"}
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '<a href="https://www.phpbb.com/">phpBB</a><img src="/styles/prosilver/theme/a.gif">',
+        '<a href="https://moinmo.in/">Moin</a><img src="/moin_static1911/a.png">',
+        '<a href="https://opencart.com/">shop</a><a href="/index.php?route=a">cart</a>',
+    ],
+)
+@deferred_f_from_coro_f
+async def test_comment_of_a_visitor_tells_no_program(crawl, written):
+    """What is linked there, and which images it shows, says nothing of what the site runs on."""
+    ways = ("index.php?sid={}", "a?highlight={}", "index.php?route=product/product&id=1&path={}")
+    urls = [way.format(number) for way in ways for number in (1, 2)]
+    comment = head(shows=f"<p>News</p><div class='comment'>{written}</div>")
+    result = await crawl(site({"/": linking(comment, *urls)}, missing=200))
+    assert set(result.hits) >= {f"/{url}" for url in urls}
+    assert not [name for name in result.figures if name.startswith("profile/")]
+
+
 @pytest.mark.parametrize(("element", "is_part"), [("article", True), ("h2", False)])
 @deferred_f_from_coro_f
 async def test_heading_with_the_id_of_a_comment_shows_none(crawl, element, is_part):
@@ -163,7 +182,8 @@ async def test_program_that_only_a_header_tells_is_unknown_behind_a_proxy(
 @deferred_f_from_coro_f
 async def test_page_still_tells_its_program_where_a_proxy_strips_headers(crawl):
     """The signs of the page itself are enough."""
-    shown = head('<link rel="https://api.w.org/" href="/wp-json/">', '<img src="/wp-includes/a">')
+    script = '<script src="/wp-includes/a.js"></script>'
+    shown = head('<link rel="https://api.w.org/" href="/wp-json/">', script)
     respond = site({"/": linking(shown, "/a/?replytocom=1", "/a/?replytocom=2")}, missing=200)
     result = await crawl(respond)
     assert result.hits == ["/", "/a/?replytocom=1"]

@@ -31,6 +31,10 @@ def generator(text):
     return f'<meta name="generator" content="{text}">'
 
 
+def link(address):
+    return f'<a href="https://{address}">link</a>'
+
+
 def css(path):
     """Return a link to a style sheet."""
     return f'<link rel="stylesheet" href="{path}">'
@@ -345,8 +349,9 @@ KNOWN = [
     Shown(
         "mantis",
         "http://a.example/view_all_bug_page.php",
-        body(
-            '<a href="/view_all_bug_page.php">View Issues</a> <a href="https://mantisbt.org">M</a>'
+        head(
+            '<link rel="search" href="/browser_search_plugin.php?type=text">',
+            shows='<a href="/view_all_bug_page.php">View Issues</a>',
         ),
     ),
     Shown(
@@ -410,7 +415,7 @@ KNOWN = [
     Shown(
         "gallery",
         "http://a.example/gallery/main.php?g2_itemId=1",
-        body('<div id="gallery"><img src="main.php?g2_view=imageframe.CSS"></div>'),
+        head(css("main.php?g2_view=imageframe.CSS"), shows='<div id="gallery"></div>'),
         place="/gallery/",
     ),
     Shown(
@@ -425,6 +430,15 @@ EVERYTHING = "".join(shown.html for shown in KNOWN).replace("</body></html>", ""
 """A page that claims to be each of them: what follows the end of a page is not read."""
 
 OTHERS = {
+    **{
+        f"{name}, shown by what a visitor may write": head(shows="".join(written))
+        for name, *written in (
+            ("phpBB", '<img src="/styles/a/theme/b.gif">', link("phpbb.com")),
+            ("MoinMoin", '<img src="/moin_static/a.png">', link("moinmo.in")),
+            ("SMF", link("simplemachines.org"), '<a href="/b" title="Simple Machines">b</a>'),
+            ("OpenCart", link("opencart.com"), link("a.example/index.php?route=a")),
+        )
+    },
     "ClassicPress": head(generator("ClassicPress 1.4.4")),
     "Ghost": head(generator("Ghost 5.2"), css("/assets/built/screen.css?v=1")),
     "Hugo": head(generator("Hugo 0.111.3"), css("/css/style.css")),
