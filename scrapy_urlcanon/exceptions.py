@@ -24,13 +24,11 @@ class Problem(NamedTuple):
     """The option within the rule, e.g. ``drop_params``."""
 
     def __str__(self) -> str:
-        place = self.origin
-        if self.pattern is not None:
-            place += f"[{self.pattern!r}]"
-        if self.key is not None:
-            place += f"[{self.key!r}]"
-        # A value that is wrong is shown in it, and may be a whole file of another kind.
-        return f"{place}: {shortened(self.message)}"
+        # What is wrong is shown in each of them, and may be a whole file of another kind.
+        place = "".join(
+            f"[{shortened(repr(name))}]" for name in (self.pattern, self.key) if name is not None
+        )
+        return f"{self.origin}{place}: {shortened(self.message)}"
 
 
 class ConfigurationError(ValueError):

@@ -21,6 +21,8 @@ _URL = r"[A-Za-z][A-Za-z0-9+.-]+://"
 _IS_URL = "expected the path of a file on this machine, got a URL"
 _EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
 _KNOWN = "%(name)s and %(time)s"
+_MOST_TEXT = 1 << 28
+"""Characters. A device such as ``/dev/zero`` has no end, and nobody writes so many rules."""
 
 
 def problem_of(template: str) -> str | None:
@@ -112,11 +114,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
     ``Path(__file__).parent / "urlcanon.toml"`` is the path of the archive, and what is within.
 
     :raises OSError: if it cannot be read.
-    :raises ValueError: if it is no such text.
+    :raises ValueError: if it is no such text, or too long.
     """
-    # Editors of Windows begin a file with the byte order mark.
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        # Editors of Windows begin a file with the byte order mark.
+        with Path(path).open(encoding="utf-8-sig") as file:
+            return _bounded(file.read(_MOST_TEXT + 1))
     except (FileNotFoundError, NotADirectoryError):
         archive = next((folder for folder in Path(path).parents if folder.is_file()), None)
         if archive is None:
@@ -126,10 +129,16 @@ def read_text(path: str | os.PathLike[str]) -> str:
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415
 
     try:
-        with ZipFile(archive) as opened:
-            return opened.read(within).decode("utf-8-sig")
+        with ZipFile(archive) as opened, opened.open(within) as member:
+            return _bounded(member.read(_MOST_TEXT + 1).decode("utf-8-sig"))
     except (BadZipFile, KeyError) as error:
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path)) from error
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _MOST_TEXT:
+        raise ValueError(f"it is longer than {_MOST_TEXT:,} characters, or has no end")
+    return text
 
 
 def why_unreadable(error: OSError | ValueError) -> str:

@@ -7,12 +7,12 @@ another machine or an editor, so reading checks everything.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from attrs import asdict
 
 from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.files import read_text
 from scrapy_urlcanon.redaction import visible_json
 from scrapy_urlcanon.report.decoding import decode_fields
 from scrapy_urlcanon.report.document import Report, generator
@@ -52,6 +52,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         version, or has figures that contradict each other.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> figures = {"requests": 10, "dropped": 4, "dropped/exact": 3, "dropped/variant": 1}
     >>> report = Report("shop", "", "", "finished", figures)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,12 +62,12 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     4
     """
     try:
-        return from_json(Path(path).read_text(encoding="utf-8"))
+        return from_json(read_text(path))
     except OSError as error:
         raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ReportError(f"{path}: is no text in UTF-8, so no report") from error
-    except ReportError as error:
+    except ValueError as error:
         raise ReportError(f"{path}: {error}") from error
 
 

@@ -292,6 +292,22 @@ def test_what_probably_does_not_mean_what_was_intended_is_doubted(options, doubt
         assert problem.key in options
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {f"a.example/{100_000 * 'x'}": {"www": 1}},
+        {"a.example": {100_000 * "x": 1}},
+        {f"a b{100_000 * 'x'}": {}},
+    ],
+)
+def test_problem_of_what_is_very_long_is_short(rules):
+    """The middle of a pattern or of a name that nobody could read is left out."""
+    with pytest.raises(ConfigurationError) as caught:
+        Canonicalizer(rules)
+    assert "xxx … xxx" in str(caught.value)
+    assert len(str(caught.value)) < 1_500
+
+
 def test_all_problems_come_at_once():
     """The error holds every problem of every rule."""
     with pytest.raises(ConfigurationError) as caught:

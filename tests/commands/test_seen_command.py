@@ -1,5 +1,8 @@
 """What ``scrapy urlcanon seen`` imports, and what it takes for a store."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from command_line import urlcanon
 from scrapy.exporters import JsonItemExporter, JsonLinesItemExporter
@@ -42,3 +45,25 @@ def test_url_with_its_scheme_in_upper_case_is_imported(tmp_path):
     done = urlcanon("seen", "import", "seen.db", "urls", cwd=tmp_path)
     assert done.stdout.startswith("Imported 2 URLs;")
     assert "a.example/x" in urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout
+
+
+def test_file_of_one_byte_is_no_store_and_stays(tmp_path):
+    """SQLite takes it for an empty database, and would write over it."""
+    (tmp_path / "notes").write_text("1")
+    done = urlcanon("seen", "list", "notes", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "notes cannot be used: it is no store" in done.stderr
+    assert (tmp_path / "notes").read_text() == "1"
+
+
+def test_rows_that_no_run_wrote_are_listed(tmp_path):
+    """Times that no calendar has, and URLs that are bytes."""
+    (tmp_path / "urls").write_text("http://a.example/", encoding="utf-8")
+    urlcanon("seen", "import", "seen.db", "urls", cwd=tmp_path)
+    times = (1e300, -1e300, float("inf"), "yesterday")
+    rows = [(f"{at}".encode(), b"http://b.example/", "b.example", at, 1) for at in times]
+    with closing(sqlite3.connect(tmp_path / "seen.db")) as database, database:
+        database.executemany("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", rows)
+    done = urlcanon("seen", "list", "seen.db", cwd=tmp_path)
+    assert done.stdout.count(" http://b.example/\n") == 4, done.stderr
+    assert done.returncode == 0

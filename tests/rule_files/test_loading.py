@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-from zipfile import ZipFile
+import re
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon import Canonicalizer, files
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import CrawlSettings
-from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.exceptions import ConfigurationError, ReportError
+from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
 from scrapy_urlcanon.validate.rule_check import checks_of
 
@@ -185,6 +187,25 @@ def test_a_file_in_an_egg_is_read(tmp_path):
     assert canonicalizer.canonicalize("http://a.example/?sid=1") == "http://a.example/"
     with pytest.raises(ConfigurationError, match=r"absent\.toml': there is no such file"):
         load_configuration("safe", rules_files=[egg / "absent.toml"])
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "long.toml", "shop.egg/long.toml", "shop.json"])
+def test_what_has_no_end_is_read_no_further_than_any_file_goes(tmp_path, monkeypatch, name):
+    """Nor is a bomb in an archive unpacked whole; a report is read in the same way."""
+    monkeypatch.setattr(files, "_MOST_TEXT", 10_000)
+    rules = '["a.example"]\ndrop_params = ["sid"]\n'
+    (tmp_path / "long.toml").write_text(rules + 10_000 * "#")
+    with ZipFile(tmp_path / "shop.egg", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("long.toml", rules + 10_000_000 * "#")
+    (tmp_path / "shop.json").write_text("{}".ljust(10_001))
+    path = tmp_path / name
+    reader, error = (
+        (lambda: read_report(path), ReportError)
+        if name == "shop.json"
+        else (lambda: load_configuration("safe", rules_files=[path]), ConfigurationError)
+    )
+    with pytest.raises(error, match=re.escape(f"{path}") + ".*longer than 10,000 characters"):
+        reader()
 
 
 def test_a_file_below_another_file_is_none(tmp_path):

@@ -40,6 +40,8 @@ KIND: Final = Kind(
     advice="name another file, or restore a copy of it",
 )
 _INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
+# Whatever wrote to the file: of the years that a date can have.
+_SHOWN_TIME = "min(max(CAST(at AS REAL), 0), 253402300799)"
 
 
 class SeenPage(NamedTuple):
@@ -115,7 +117,7 @@ class SeenPages:
         """Yield when each page was got, and its URL: of *domain*, or got *before*, if given."""
         where, values = _where(domain, before)
         yield from self._database.execute(
-            f"SELECT at, url FROM pages{where} ORDER BY domain, at, url",  # noqa: S608
+            f"SELECT {_SHOWN_TIME}, CAST(url AS TEXT) FROM pages{where} ORDER BY domain, at, url",  # noqa: S608
             values,
         )
 

@@ -43,6 +43,9 @@ def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connect
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size == 1:
+            # SQLite takes it for an empty one (``unixFileSize`` of its ``os_unix.c``).
+            raise _unusable(path, kind, f"it is no {kind.what}")
         database = sqlite3.connect(path, timeout=_PATIENCE if is_shared else 0)
         try:
             _prepare(database, path, kind, is_shared=is_shared)
