@@ -12,10 +12,9 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
-from scrapy_urlcanon.crawl.crawl import is_run
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.recovery.failed_downloads import UrlCanonFailureMiddleware
-from scrapy_urlcanon.crawl.scheduling.engine import is_local
+from scrapy_urlcanon.crawl.scheduling.engine import is_local, is_run
 from scrapy_urlcanon.crawl.settings import SCRAPY, name_of, value_of
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem

@@ -24,7 +24,7 @@ from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.stored_by_others import keep_apart
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.scheduling.drops import hear_of_drops
-from scrapy_urlcanon.crawl.scheduling.engine import is_local
+from scrapy_urlcanon.crawl.scheduling.engine import is_local, is_run
 from scrapy_urlcanon.crawl.scheduling.seen import obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -454,16 +454,15 @@ class Crawl:
         configuration, mode = self.settings.configuration, self.settings.job_rules
         if self._shared:
             configuration = self._shared.guard(configuration, mode)
-        if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
-            return configuration
-        from scrapy_urlcanon.crawl.job.guarded_stores import guard_stores
-
         if self._is_job:
             from scrapy_urlcanon.crawl.job.job_rules import JobRules
 
             self._job_rules = JobRules(settings, self.unwritten)
             configuration = self._job_rules.guard(configuration, mode)
-        guard_stores(settings, configuration, mode, spider.name, self.unwritten)
+        if spider and any(map(settings.getbool, STORES)):
+            from scrapy_urlcanon.crawl.job.guarded_stores import guard_stores
+
+            guard_stores(settings, configuration, mode, spider.name, self.unwritten)
         return configuration
 
     def _make_fallback(self) -> None:
@@ -487,12 +486,6 @@ class Crawl:
             for entry, domain in self._job_rules.suspended:
                 self.rule_changes.suspend(entry, domain)
             self._crawler.signals.connect(self._job_rules.spider_closed, signals.spider_closed)
-
-
-def is_run(crawler: Crawler) -> bool:
-    """Tell whether a spider crawls: `scrapy fetch`, `view`, `parse`, `check` and `shell` do not."""
-    start = getattr(type(crawler.spider), "start", None)  # A shell has no spider yet.
-    return bool(start) and not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
 def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
@@ -26,6 +24,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     with_url,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, callback_of, rescue_of
+from scrapy_urlcanon.crawl.recovery.deliveries import Deliveries
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
@@ -90,9 +89,7 @@ class PageRequests:
         )
         self.pages = PagesAskedFor(fingerprints, crawler.settings)
         """Which pages each request is about."""
-        # The requests whose responses the spider is at work on, each with the pages that its
-        # callback got; None if it got none. The first one was looked at the longest time ago.
-        self._scraped: OrderedDict[Request, tuple[bytes, ...] | None] = OrderedDict()
+        self._deliveries = Deliveries(self._callback)
         self._no_successes: WeakSet[Request] = WeakSet()
         self.passed_on = PassedOn(
             fingerprints,
@@ -176,17 +173,14 @@ class PageRequests:
         for listener in self.on_renamed:
             listener(names)
         self.pages.rename(names)
-        for request, pages in self._scraped.items():
-            self._scraped[request] = pages and tuple(names.get(page, page) for page in pages)
+        self._deliveries.rename(names)
         for page, new in names.items():
             self._lives.rename(page, new)
             self._depths.rename(page, new)
             for callback in self._lives.callbacks:
                 self._urls.rename(page, new, callback)
         for page, callback, its_page, request in self._urls.take_apart():
-            for brought, pages in self._scraped.items():
-                if pages and page in pages and self._callback(brought) == callback:
-                    self._scraped[brought] = (its_page, *({*pages} - {page}))
+            self._deliveries.split(page, callback, its_page)
             for variant in self._lives.split(page, callback, its_page):
                 self.offer(variant)
             if not request.dont_filter and request.url not in besides:
@@ -237,7 +231,7 @@ class PageRequests:
             asked = self.as_asked_for(request, response)
             if asked is not request:
                 self.pages.note_elsewhere(request, asked)
-            self._scraped[request] = None
+            self._deliveries.expect(request)
 
     def delivered(self, response: Response) -> None:
         """Note that a callback gets *response*, and with it the pages that it shows."""
@@ -246,7 +240,7 @@ class PageRequests:
             return
         if request in self.passed_on:
             if is_success(response):
-                self._scraped[request] = ()
+                self._deliveries.note(request, ())
             return
         callback = self._callback(request)
         pages = self.pages.shown_by(response, request, self._state_for(callback))
@@ -264,7 +258,7 @@ class PageRequests:
         new = self._bring(pages, callback)
         if page and pages[page]:
             self._urls.got(request, answered_by(request, response), page, callback)
-        self._scraped[request] = tuple(new)
+        self._deliveries.note(request, tuple(new))
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
 
@@ -274,7 +268,7 @@ class PageRequests:
         It may be a form. The callback has the page once this step has come too.
         """
         brought, to = response.request, self.pages.own(request)
-        pages = brought and self._scraped.get(brought)
+        pages = brought and self._deliveries.pages_of(brought)
         if not brought or not pages or not to:
             return
         page, callback = self._fingerprints.page(brought, request.url), self._callback(brought)
@@ -286,7 +280,7 @@ class PageRequests:
             asked(page, callback, step)
         if self._lives.asked_again(page, callback, step):
             if is_own:
-                self._scraped[brought] = tuple(each for each in pages if each != page)
+                self._deliveries.note(brought, tuple(each for each in pages if each != page))
                 self._no_successes.add(brought)
             for listener in self.on_raised:
                 listener(response)
@@ -357,7 +351,7 @@ class PageRequests:
 
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
-        return self._scraped.get(request) is not None
+        return self._deliveries.pages_of(request) is not None
 
     def got_no_success(self, request: Request) -> bool:
         """Tell whether *request* did not bring its whole page, or a second step has to bring it."""
@@ -402,7 +396,7 @@ class PageRequests:
             return
         request = response.request
         if request and self.is_delivered(request):
-            for page in self._scraped.pop(request) or ():
+            for page in self._deliveries.take(request):
                 self._lives.raised(page, self._callback(request))
             for listener in self.on_raised:
                 listener(response)
@@ -410,7 +404,7 @@ class PageRequests:
     def spider_idle(self) -> None:
         """End requests that vanished without a signal, so that what waits for them is fetched."""
         sends = self._lives.sends
-        self._sweep(len(self._scraped))
+        self._sweep(len(self._deliveries))
         self._lives.end_all(sends)
         # Unless another receiver of this signal has scheduled something.
         if self._is_whole and not scheduler_of(self._crawler).has_pending_requests():
@@ -427,14 +421,9 @@ class PageRequests:
         :param count: how many responses are looked at; the others are when this is called again.
         """
         # Not while a variant is being scheduled, which may be dropped, and so end up here.
-        if not self._scraped or self._is_fetching:
+        if not self._deliveries or self._is_fetching:
             return
-        active = at_work(self._crawler)
-        for request, pages in tuple(islice(self._scraped.items(), count)):
-            if request in active:
-                self._scraped.move_to_end(request)
-                continue
-            del self._scraped[request]
+        for request, pages in self._deliveries.take_done(at_work(self._crawler), count):
             if pages is None:
                 self._end(request)
                 continue
@@ -464,10 +453,9 @@ class PageRequests:
         """
         lives = self._lives
         led = {page for page in pages if lives.state(page, callback) in LED}
-        for other, its in self._scraped.items() if led else ():
+        if led:
             # It may still be at work on what another request led to: that does not count now.
-            if its and self._callback(other) == callback:
-                self._scraped[other] = tuple(page for page in its if page not in led)
+            self._deliveries.take_back(led, callback)
         return [
             page
             for page, is_own in pages.items()

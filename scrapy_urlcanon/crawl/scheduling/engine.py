@@ -54,6 +54,12 @@ def is_local(settings: BaseSettings) -> bool:
     return Scheduler in load_object(settings["SCHEDULER"]).__mro__
 
 
+def is_run(crawler: Crawler) -> bool:
+    """Tell whether a spider crawls: `scrapy fetch`, `view`, `parse`, `check` and `shell` do not."""
+    start = getattr(type(crawler.spider), "start", None)  # A shell has no spider yet.
+    return bool(start) and not getattr(start, "__module__", "").startswith("scrapy.commands.")
+
+
 def _engine_of(crawler: Crawler) -> object:
     try:
         return crawler.engine
