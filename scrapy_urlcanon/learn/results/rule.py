@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import SKIP
@@ -14,6 +14,8 @@ from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+    from scrapy_urlcanon.canonicalizer.options import RuleOptions
 
 Key = tuple[Pattern, str, str]
 """Pattern, option and setting of a rule: rules with the same ones are one rule."""
@@ -152,7 +154,7 @@ class Learned:
     failed: tuple[Failure, ...] = ()
     """The domains of which nothing was learned by an error. Rules in force there stay."""
 
-    def as_rules(self) -> dict[str, dict[str, Any]]:
+    def as_rules(self) -> dict[str, RuleOptions]:
         """Return the rules in the shape of ``URLCANON_RULES``, the unsure ones left out.
 
         >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite")
@@ -184,7 +186,7 @@ class AnyRule(Protocol):
         """Its value, or a part of that."""
 
 
-def as_rules(rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:
+def as_rules(rules: Iterable[AnyRule]) -> dict[str, RuleOptions]:
     """Return rules in the shape of ``URLCANON_RULES``: lists and mappings of one option unite."""
     table: dict[str, dict[str, Any]] = {}
     for rule in rules:
@@ -195,7 +197,7 @@ def as_rules(rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:
             options[rule.option] = {**options.get(rule.option, {}), **rule.setting}
         else:
             options[rule.option] = rule.setting
-    return table
+    return cast("dict[str, RuleOptions]", table)
 
 
 def beside(
