@@ -21,41 +21,41 @@ Candidate = tuple[Operation, ...]
 """Operations that are tried together, in this order."""
 
 MAX_PAGES = 20_000
-"""Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all
-the same."""
+"""How many pages of one site are searched for candidates. Each candidate is still tried on all URLs
+of the site."""
 
 MIN_PROPOSERS = 3
-"""A candidate that fewer pages suggest cannot reach any bound worth having."""
+"""How many pages must suggest a candidate. With fewer its confidence bound would be too low."""
 
 MAX_URLS = 12
-"""URLs of one page that are compared with each other."""
+"""How many URLs of one page are compared with each other, pair by pair."""
 
 
 class Duplicates:
     """The pages of a site that are still found under several URLs."""
 
     def __init__(self, groups: Groups) -> None:
-        """Take a sample of them, where they are many."""
+        """Take a sample of them if there are more than :data:`MAX_PAGES`."""
         self.groups = groups
         numbers = groups.duplicates()
         if len(numbers) > MAX_PAGES:
-            # Page numbers follow the sorted URLs, so that an even sample reaches every part of the
-            # site.
+            # Page numbers follow the order of the sorted URLs, so every n-th one gives a sample of
+            # all parts of the site.
             step = len(numbers) / MAX_PAGES
             numbers = [numbers[int(i * step)] for i in range(MAX_PAGES)]
         self.clusters = [
             (page, _some_of_each_kind(sorted(groups.forms(page), key=reading_order)))
             for page in numbers
         ]
-        """The URLs of each page that are compared, in their order, with the page."""
+        """The number of each page with those of its URLs that are compared, in reading order."""
 
     def leads_back(self, source: Location, target: Location) -> bool:
-        """Tell whether one of two URLs of a page shows it, and the other one redirects there."""
+        """Tell whether *target* redirects and *source* does not: the site leads the other way."""
         return target in self._redirecting and source not in self._redirecting
 
     @cached_property
     def _redirecting(self) -> frozenset[Location]:
-        """Those of the URLs to compare that redirect."""
+        """Which of the URLs to compare redirect."""
         site = self.groups.site
         compared = chain.from_iterable(locations for _, locations in self.clusters)
         return frozenset(
@@ -67,9 +67,10 @@ class Duplicates:
     def pairs(
         self, differing: Callable[[Location], object] | None = None
     ) -> Iterator[tuple[int, Location, Location]]:
-        """Yield pairs of URLs of one page to compare, in their order, with the page.
+        """Yield the number of each page with each pair of its URLs, in reading order.
 
-        :param differing: what two URLs must differ in, to leave out pages where all have the same.
+        :param differing: returns a part of a URL, such as its path; pages all of whose URLs have
+            the same one are left out.
         """
         for page, locations in self.clusters:
             if differing is None or len(set(map(differing, locations))) > 1:
@@ -78,9 +79,10 @@ class Duplicates:
 
 
 def _some_of_each_kind(locations: list[Location]) -> list[Location]:
-    """Return at most :data:`MAX_URLS` of the URLs of a page, of each kind as many as of another.
+    """Return at most :data:`MAX_URLS` of the URLs of a page, about the same number of each kind.
 
-    What the links to its thirty comments have in common says nothing of its first part.
+    Otherwise a page with links to thirty comments would show how these links differ, and nothing
+    about its other URLs.
     """
     if len(locations) <= MAX_URLS:
         return locations
@@ -104,7 +106,7 @@ def collect(proposals: Iterable[tuple[Candidate, int]]) -> dict[Candidate, set[i
 
 
 def common(one: Sequence[object], other: Sequence[object]) -> int:
-    """Return how many items two sequences begin with in common."""
+    """Return the length of the longest common prefix of two sequences."""
     number = 0
     for a, b in zip(one, other, strict=False):
         if a != b:

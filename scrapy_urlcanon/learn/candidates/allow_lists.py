@@ -1,11 +1,11 @@
-"""Where all parameters but a few may go: the names of the noise have no end there.
+"""Proposes lists of parameters to keep, for paths where parameters have made-up names.
 
-Some pages are linked with parameters whose very names are made up: a time in place of a name
-against caches, a token, the words of a search. No list of names to drop is ever complete, and each
-of them is on too few URLs to show anything. So here the *names* are the trials: of the names that
-are on a URL or two, many were looked at, and none of them made a difference. What is on more URLs,
-and did not turn out to be noise, selects content for all that is known, and is kept; so is what
-the rest of the site has.
+Some pages are linked with parameters whose *names* are made up: a timestamp that defeats caches, a
+token, the words of a search. A list of names to drop would never be complete, and each name is on
+too few URLs to show anything. So each name counts as one trial: if there are enough names that are
+on one or two URLs, and none of them made a difference, other such names are taken to make none
+either. All other names are kept: those on more URLs that were not found to be noise may select
+content, and so may those of the rest of the site.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 _TRACKING = frozenset(TRACKING_PARAMS)
 
 MAX_URLS = 2
-"""On more URLs than this a name is no longer made up."""
+"""A name that is on more URLs than this is not taken for made up."""
 
 MIN_NOISE = 0.8
-"""What the lower bound of the share of noise among made-up names must reach; 0.8 takes 14 of them.
-"""
+"""What the lower confidence bound of the share of noise among made-up names must reach. With 95 %
+confidence 0.8 takes 14 names."""
 
 MAX_KEPT = 20
-"""Names that a list may have: with more it lists the noise."""
+"""How many names a list may have. A longer one probably has noise in it."""
 
 
 def allow_lists(
@@ -47,9 +47,11 @@ def allow_lists(
 ) -> Iterator[tuple[Scope, KeepOnly, set[int]]]:
     """Yield the lists of parameters to keep that the made-up names of a site suggest.
 
-    Each comes with the narrowest scope that has all of the evidence, and the pages that suggest it.
-    The noise that is known by its name must be gone from the URLs; ``dropped`` tells, of a scope,
-    what it is, as the list would bring it back.
+    Each comes with the narrowest scope that has enough evidence, and the pages that suggest it.
+    Parameters that accepted rules drop must be gone from the URLs already.
+
+    :param dropped: returns the parameters that accepted rules drop in a scope. They are left out of
+        the list, which would keep them.
     """
     counts = _counts(groups)
     rare = {name for name in rare_of(counts) if not is_protected(name)}
@@ -62,7 +64,7 @@ def allow_lists(
                 by_scope.setdefault(scope, []).append(location)
     usual = {name for name, count in counts.items() if name not in rare}
     done: list[Scope] = []
-    # The narrowest first: a template ignores what it does not know, a site does not.
+    # The narrowest first: one script ignores parameters that it does not know, not the whole site.
     for scope in sorted(by_scope, key=lambda s: (-len(s.segments), -len(s.host), s)):
         if not scope.is_expressible or any(scope.contains(narrower) for narrower in done):
             continue
@@ -72,7 +74,7 @@ def allow_lists(
         done.append(scope)
         seen = {name_of(p) for location in by_scope[scope] for p in location.params} & counts.keys()
         shapes = Counter(_shape(name) for name in noise)
-        # What was made up like others need not have been looked at.
+        # A name of the same shape as several noisy ones is noise, even if it was not compared.
         alike = {name for name in rare & seen if shapes[_shape(name)] >= MIN_PROPOSERS}
         kept = (usual | seen) - noise - alike - dropped(scope)
         if len(kept) <= MAX_KEPT:
@@ -80,7 +82,7 @@ def allow_lists(
 
 
 def rare_of(counts: Mapping[str, int]) -> set[str]:
-    """Return the names that are on no more URLs than made-up ones are.
+    """Return the names that are on at most :data:`MAX_URLS` URLs.
 
     :param counts: on how many URLs each name is.
     """
@@ -88,12 +90,12 @@ def rare_of(counts: Mapping[str, int]) -> set[str]:
 
 
 def are_endless(names: Collection[str], thresholds: Thresholds) -> bool:
-    """Tell whether so many made-up names without a difference say that of those not seen yet."""
+    """Tell whether *names*, none of which made a difference, are enough to believe it of others."""
     return lower_bound(len(names), 0, thresholds.confidence) >= MIN_NOISE
 
 
 def _counts(groups: Groups) -> Counter[str]:
-    """Return how many URLs have each parameter, but for those that any preset but one drops."""
+    """Return how many URLs have each parameter, without the well-known tracking parameters."""
     counts: Counter[str] = Counter()
     for location in groups.pages:
         counts.update({name_of(param) for param in location.params})
@@ -109,7 +111,10 @@ def _shape(name: str) -> str:
 def _noise(
     locations: Collection[Location], rare: Collection[str], groups: Groups
 ) -> tuple[set[str], set[int]]:
-    """Return the made-up names, where none made a difference, and the pages that say so."""
+    """Return the made-up names that were compared, and the pages that show they are noise.
+
+    Both are empty if one of the names made a difference.
+    """
     noise: set[str] = set()
     pages: set[int] = set()
     forms: dict[Location, Location] = {}

@@ -1,4 +1,4 @@
-"""Single options: the differences between URLs that show one page."""
+"""Proposes single options, from the differences between URLs that show one page."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.operations.base import Operation
 
 MAX_JOINT = 8
-"""More parameters than this at once are no rule but another page. What counts clicks comes with six
-to eight of them, none of which a site links by itself, and so does a form that nobody filled in."""
+"""How many parameters one candidate may drop. URLs that differ in more are not compared. Click
+counters come with six to eight parameters that no link has alone, and so do empty forms."""
 
 _STRIP_WWW = StripWww()
 _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
@@ -38,21 +38,21 @@ def differing_options(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]
     """Yield the candidates that the differences of URLs suggest, each with the page."""
     worded = duplicates.groups.site.worded
     for page, locations in duplicates.clusters:
-        # What most pairs suggest is what others of their page do.
+        # Most pairs of a page suggest the same candidates.
         yield from ((candidate, page) for candidate in set(_differences_among(locations, worded)))
 
 
 def _differences_among(
     locations: Sequence[Location], worded: frozenset[str]
 ) -> Iterator[Candidate]:
-    """Yield what would make some URLs of a page one, pair by pair."""
+    """Yield what would make two URLs of a page one, for each pair."""
     first: dict[object, int] = {}
     variants: dict[int, list[Location]] = {}
     kinds: list[int] = []
     for number, location in enumerate(locations):
         names = tuple(map(name_of, location.params))
         is_repeated = len(set(names)) < len(names)
-        # Where a name is there twice, there is more to say than which parameters differ.
+        # URLs with a repeated name are compared one by one, not by the names that differ alone.
         kind = number if is_repeated else first.setdefault((location.place, names), number)
         kinds.append(kind)
         variants.setdefault(kind, []).append(location)
@@ -68,7 +68,7 @@ def _differences_among(
 def _differences_of_values(
     locations: Sequence[Location], worded: frozenset[str]
 ) -> Iterator[Candidate]:
-    """Yield which parameters differ among URLs that have the same ones, as of many sessions."""
+    """Yield which parameters differ among URLs that have the same names, such as session ids."""
     columns = zip(*(location.params for location in locations), strict=True)
     varying = [column for column in columns if len(set(column)) > 1]
     names = tuple(name_of(column[0]) for column in varying)
@@ -112,13 +112,14 @@ def differences(
     yield from _of_names(tuple(outside), tuple(names), worded)
     for operation in values:
         yield (operation,)
-    # That a listing begins where none is given has to be seen by itself, unless it has no value.
+    # That no page number means the first page must be seen alone, unless its value is empty.
     is_of_listing = any(
         is_protected(name, worded) and DropValue(name, "") not in values for name in names
     )
     if (len(values) > 1 and not is_of_listing) or (values and outside):
         yield (*outside, *values)
-    # A form repeats what the path has said: `/a-m-2/?maker_id=2&sort=price` is `/a-m-2/`.
+    # A form repeats what the path says: `/a-m-2/?maker_id=2&sort=price` is `/a-m-2/`. So numbers
+    # are dropped with any value, and words only with this one.
     words = {value.name: value for value in values if not value.value.isdigit()}
     if 0 < len(words) < len(names) and not is_of_listing:
         yield (*outside, *(words.get(name) or DropParam(name) for name in names))
@@ -128,9 +129,9 @@ def differences(
 def _of_names(
     outside: tuple[Operation, ...], names: tuple[str, ...], worded: frozenset[str]
 ) -> tuple[Candidate, ...]:
-    """Return what makes two URLs one that differ in some names, and in what is outside the query.
+    """Return the candidates for two URLs that differ in some parameters, and outside the query.
 
-    A site has few of these differences, and a million pairs that have them.
+    They are cached: a site may have a million pairs with few different sets of names.
     """
     by_name: list[Operation] = [
         DropParam(name)
@@ -156,7 +157,7 @@ def _host_differences(one: Location, other: Location) -> Iterator[Operation]:
 
 
 def _path_differences(one: str, other: str) -> list[Operation] | None:
-    """Return the operations that make two paths one, or None where there are none."""
+    """Return the operations that make two paths one, or None if no operations do."""
     if one == other:
         return []
     found: list[Operation] = []
@@ -193,7 +194,7 @@ def _path_params(path: str) -> set[str]:
 def _param_differences(
     one: tuple[str, ...], other: tuple[str, ...]
 ) -> tuple[list[str], list[DropValue]]:
-    """Return the parameters that differ, and the default values that would explain it."""
+    """Return the names of the parameters that differ, and default values that may explain it."""
     if one == other:
         return [], []
     first, second = set(map(name_of, one)), set(map(name_of, other))

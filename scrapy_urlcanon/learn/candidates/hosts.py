@@ -1,8 +1,8 @@
-"""Hosts of one registrable domain that show the same pages: mirrors, ports, users with a subdomain.
+"""Proposes hosts of one domain that are one: mirrors, ports, and subdomains that became paths.
 
-That two hosts share some pages says little: the weblog of a shop has its imprint and its terms,
-and untranslated pages stand under every language. So a host is taken for another one only where
-the pages that both have are a good part of what it has.
+That two hosts share some pages says little: the blog of a shop has the shop's terms and imprint,
+and untranslated pages are on the host of every language. So a host is proposed to be another one
+only if a good part of its own pages was found there (:data:`MIN_COVERAGE`).
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 MIN_COVERAGE = 0.25
-"""Share of the pages of a host that must have been found on the other one. Half of a mirror is
-half seen in a crawl that saw half of each."""
+"""Which share of the pages of a host must have been found on the other one. A crawl that saw half
+of each of two mirrors has seen half of its pages on both."""
 
 MIN_SUBDOMAINS = 5
-"""Subdomains that must have moved into the path before all of them are taken to have: five without
-a counter-example are right for over half of the others (95 % confidence)."""
+"""How many subdomains must have moved into the path before all of them are taken to. With five and
+no counter-example it holds for over half of the others (95 % confidence)."""
 
 _WWW = re.compile("www[0-9]*")
 _WWW_LABEL = re.compile(r"^www[0-9]*\.")
 
 
 def label_of(host: str, domain: str) -> str:
-    """Return the one label before a registrable domain; empty where there is none, or ``www``."""
+    """Return the one label before a registrable domain; empty for none, for several and ``www``."""
     label = host.removesuffix("." + domain)
     return "" if label == host or "." in label or _WWW.fullmatch(label) else label
 
 
 def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
-    """Yield the hosts that the site's duplicates suggest to be others, each with the page."""
+    """Yield the candidates that make a host another one, each with the page that suggests it."""
     domain = duplicates.groups.site.domain
     aliases: dict[tuple[str, str], set[int]] = {}
     moved: dict[tuple[str, str], set[int]] = {}
@@ -59,7 +59,7 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
     sizes = Counter(location.origin.host for location in duplicates.groups.pages)
     found: dict[Candidate, set[int]] = {}
     for (host, name), pages in aliases.items():
-        # Of two names of one machine the one that is linked most is its name.
+        # Of two hosts the one with more URLs is the canonical one; never one with a port.
         is_name = ":" in host or (-sizes[name], len(name), name) < (-sizes[host], len(host), host)
         if is_name and len(pages) >= MIN_COVERAGE * sizes[host]:
             found[AliasHost(host, name),] = pages
@@ -69,9 +69,9 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
 
 
 def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Location]]:
-    """Yield URLs of one page that differ in host and path alone, in both orders.
+    """Yield pairs of URLs of one page that differ in host and path only, in both orders.
 
-    Of a host with a port the other one is that host without.
+    A host with a port is compared with the same host without one.
     """
     for page, one, other in duplicates.pairs(lambda location: location.origin.host):
         host, name = one.origin.host, other.origin.host
@@ -90,7 +90,7 @@ def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Locat
 
 
 def _moved_label(one: Location, other: Location, domain: str) -> str:
-    """Return the subdomain of one URL that is the first segment of the other; empty for none."""
+    """Return the subdomain of *one* that is the first segment of *other*, or an empty text."""
     label = label_of(one.origin.host, domain)
     is_moved = (
         not LANGUAGE.fullmatch(label)
@@ -103,10 +103,10 @@ def _moved_label(one: Location, other: Location, domain: str) -> str:
 def _moves(
     domain: str, moved: dict[tuple[str, str], set[int]], sizes: Counter[str]
 ) -> Iterator[tuple[Candidate, set[int]]]:
-    """Yield the subdomains that move into the path, one by one and, if there are many, all."""
+    """Yield the subdomains that move into the path, each alone and, if there are enough, all."""
     for name in sorted({name for _, name in moved}):
         prefix = name.removesuffix(domain)
-        # The host that the catalogue moves to is bare only where `www` is stripped.
+        # `subdomain_to_path` moves to `www.` and the domain, unless `www` is stripped.
         first = () if prefix else (StripWww(),)
         by_label = {label: pages for (label, to), pages in moved.items() if to == name}
         if len(by_label) >= MIN_SUBDOMAINS:

@@ -1,7 +1,7 @@
-"""What a URL has and another one has not, in terms of each other, piece by piece.
+"""Expresses the pieces in which a URL differs from another one by the pieces of that one.
 
-A piece is a segment of the path or the value of a parameter: a number, a code, a text for readers,
-or several of these with signs between them.
+A piece is a segment of the path or the value of a parameter: a number, a code, a slug (a text for
+readers, such as a title), or several of these with punctuation between them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
 _MAX_CODE = 3
-"""Texts of this length are no slugs."""
+"""Texts of up to this many characters are no slugs."""
 
 _NUMBERED = re.compile("([0-9]+)([-_,])")
 _NUMBER_LAST = re.compile(r"([-_,.])([0-9]+)((?:\.[a-z]{2,5})?)$")
@@ -30,22 +30,22 @@ _ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
 class Field(NamedTuple):
-    """A place in the first template, for the text that tells one pair from another: its token."""
+    """A field of the first template. The text that it matches in a URL is its token."""
 
     kind: str
-    """As in the text of a template: empty, or a colon and a class."""
+    """What it matches, as written in a template: ``:digits``, or empty for any text."""
     look: str = ""
-    """Where each token is a text for readers beside its number: ``{number}-{text}``."""
+    """How its tokens are put together if each is a slug beside a number: ``{number}-{text}``."""
 
 
 class Slug(NamedTuple):
-    """A place in the first template for a text that does not matter."""
+    """A field of the first template whose text does not select the page, such as a title."""
 
     kind: str = "slug"
 
 
 class Token(NamedTuple):
-    """A place in the second template: what the field of that number found."""
+    """A place in the second template: it is filled with what the field of that number matched."""
 
     number: int
 
@@ -53,18 +53,20 @@ class Token(NamedTuple):
 TEXT, DIGITS = Field(""), Field(":digits")
 
 Pattern: TypeAlias = "tuple[str | Field | Slug, ...]"
-"""Literal texts and places; the fields among them find its tokens."""
+"""A piece of the first template: literal texts, fields and slugs."""
 Filling: TypeAlias = "tuple[str | Token, ...]"
-"""Literal texts and what fields found."""
+"""A piece of the second template: literal texts, and places for tokens."""
 Words: TypeAlias = "tuple[str, ...]"
 """Texts of a URL."""
 
 
 def without_slugs(one: str, other: str) -> tuple[Pattern, str, Filling] | None:
-    """Return what makes two segments one in which any text for readers will do.
+    """Return a substitution for two segments that differ in a slug, or None if they do not.
 
-    That it does not matter is what the rule says, so that one for all of them is as good as each:
-    a hyphen. What is beside the text, a number or the ending of a file, is passed on.
+    The rule says that any slug shows the page, so all become one, a hyphen. A number or a file
+    extension beside the slug stays.
+
+    :return: the pattern of *one*, the token in it, and what to put in its place.
     """
     if not one or not other or NUMBER.sub("0", one) == NUMBER.sub("0", other):
         return None
@@ -88,12 +90,12 @@ def without_slugs(one: str, other: str) -> tuple[Pattern, str, Filling] | None:
 
 
 def is_code(text: str) -> bool:
-    """Tell whether a text may be an abbreviation, a language or a number, and none for readers."""
+    """Tell whether a text may be an abbreviation, a language or a number, and so is no slug."""
     return len(text) <= _MAX_CODE or bool(_LOCALE.fullmatch(text)) or not _WORD.search(text)
 
 
 class _Span(NamedTuple):
-    """A part of a piece that something wanted is made of."""
+    """A part of a piece: characters *start* to *end* of the piece of that number."""
 
     piece: int
     start: int
@@ -101,20 +103,20 @@ class _Span(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """What is wanted, in terms of pieces."""
+    """How the pieces of one URL give those of another."""
 
     patterns: list[Pattern]
-    """Those of the pieces."""
+    """The pieces of the first URL, as patterns."""
     tokens: list[str]
-    """What their fields find, in this order."""
+    """What the fields of these patterns match, in this order."""
     fillings: list[Filling]
-    """What is wanted."""
+    """The wanted pieces of the second URL."""
     beside: list[str]
-    """What stands in the places of slugs."""
+    """The texts in the places of slugs."""
 
 
 def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
-    """Return patterns of the pieces, and what is wanted in terms of what their fields find.
+    """Return patterns of *pieces*, and the *wanted* pieces in terms of what their fields match.
 
     >>> found = explain(["red-shoe-t12-15.html"], ["12", "15"])
     >>> found.patterns == [(Slug(), "-t", DIGITS, "-", DIGITS, ".html")]
@@ -155,9 +157,9 @@ def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
 
 
 def _field_by_field(pieces: Sequence[str], want: str) -> tuple[tuple[str | _Span, ...], set[_Span]]:
-    """Return what a text has in common with a piece of as many fields, and all fields of that one.
+    """Return *want* in terms of a piece with as many separated fields, and all fields of that one.
 
-    It has most of them in common: one that differs may be a session, such as in `5:7:1234::3`.
+    At least half of the fields must agree; one that differs may be a session id (`5:7:1234::3`).
 
     >>> pieces = ["5:7:1234::3"]
     >>> parts, fields = _field_by_field(pieces, "5:7:0::3")
@@ -183,7 +185,7 @@ def _field_by_field(pieces: Sequence[str], want: str) -> tuple[tuple[str | _Span
 
 
 def has_fields(text: str) -> bool:
-    """Tell whether a text has so many fields that it is no number of a part, and no language.
+    """Tell whether a text has too many separated fields for the number of a page, or a language.
 
     >>> has_fields("100:5:0::NO"), has_fields("2"), has_fields("en-GB,en")
     (True, False, False)
@@ -192,10 +194,10 @@ def has_fields(text: str) -> bool:
 
 
 def _fits(span: _Span, others: Collection[_Span], piece: str) -> bool:
-    """Tell whether a part of a piece may be a token beside others.
+    """Tell whether a part of a piece may be a token beside the tokens *others*.
 
-    Several are numbers, or all that a piece has between signs of one kind, and within slashes, as
-    a path has that is the value of a parameter: ``/topic/title``.
+    Several tokens of one piece must not overlap, and must all be numbers, or all that the piece
+    has between separators of one kind, such as ``/topic/title`` as the value of a parameter.
     """
     several = {span, *others}
     texts = [piece[one.start : one.end] for one in sorted(several)]
@@ -210,7 +212,7 @@ def _differ_in_numbers(piece: str, want: str) -> bool:
 
 
 def _taken(pieces: Sequence[str], want: str) -> tuple[str | _Span, ...]:
-    """Return what is wanted as parts of pieces, and texts where there are none.
+    """Return *want* as parts of pieces, with literal texts where no piece has the text.
 
     >>> _taken(["x", "12", "15"], "topic12-15.html")
     ('topic', _Span(piece=1, start=0, end=2), '-', _Span(piece=2, start=0, end=2), '.html')
@@ -226,12 +228,13 @@ def _taken(pieces: Sequence[str], want: str) -> tuple[str | _Span, ...]:
     ending = _ENDING.search(want)
     text = want[: ending.start()] if ending else ""
     if ending and text in pieces and not is_code(text):
-        # A text for readers, and the ending of a file.
+        # A slug and a file extension.
         return _Span(pieces.index(text), 0, len(text)), ending[0]
     numbers = NUMBER.findall(want)
     spans = [_span_of(pieces, digits, numbers) for digits in numbers]
     if not all(spans):
-        # A number that comes out of nowhere may stand beside one that is a piece, and no other.
+        # A number that no piece has may stay as a literal, but then only whole pieces are taken for
+        # the numbers beside it.
         spans = [span and (span if is_number(pieces[span.piece]) else None) for span in spans]
     parts: list[str | _Span] = [*NUMBER.split(want)]
     for place, (span, digits) in reversed([*enumerate(zip(spans, numbers, strict=True))]):
@@ -242,9 +245,9 @@ def _taken(pieces: Sequence[str], want: str) -> tuple[str | _Span, ...]:
 def _all_taken(
     pieces: Sequence[str], wanted: Iterable[str]
 ) -> tuple[list[tuple[str | _Span, ...]], list[set[_Span]]]:
-    """Return each that is wanted as parts of pieces, and of each piece the parts that are tokens.
+    """Return each wanted text as parts of pieces, and for each piece its parts that are tokens.
 
-    Of two that want parts which are no tokens beside each other, the first one has its own.
+    If two wanted texts need parts that cannot both be tokens (:func:`_fits`), the first gets its.
     """
     spans: list[set[_Span]] = [set() for _ in pieces]
     taken: list[tuple[str | _Span, ...]] = []
@@ -263,9 +266,9 @@ def _all_taken(
 
 
 def _span_of(pieces: Sequence[str], digits: str, wanted: Collection[str]) -> _Span | None:
-    """Return where a number stands in the pieces, first where it is one; None for no such place.
+    """Return where a number stands in the pieces, or None.
 
-    Nor where it stands beside numbers that are not wanted.
+    A piece that is the number is preferred; one with numbers that are not wanted is left out.
     """
     spans = [
         _Span(number, *match.span())
@@ -277,7 +280,7 @@ def _span_of(pieces: Sequence[str], digits: str, wanted: Collection[str]) -> _Sp
 
 
 def _joined(parts: Iterable[str | _Span]) -> tuple[str | _Span, ...]:
-    """Return parts with texts that stand beside each other as one."""
+    """Return the parts with adjacent texts joined."""
     found: list[str | _Span] = []
     for part in parts:
         if isinstance(part, str) and found and isinstance(found[-1], str):
@@ -288,7 +291,7 @@ def _joined(parts: Iterable[str | _Span]) -> tuple[str | _Span, ...]:
 
 
 def _pattern(piece: str, spans: Sequence[_Span]) -> tuple[Pattern, Words]:
-    """Return the pattern of a piece of which some parts are tokens, and what stands for slugs."""
+    """Return the pattern of a piece with tokens at *spans*, and the texts in its slugs."""
     pattern, beside = _before(piece[: spans[0].start])
     for span, following in zip(spans, [*spans[1:], None], strict=True):
         pattern += (DIGITS if is_number(piece[span.start : span.end]) else TEXT,)
@@ -299,7 +302,7 @@ def _pattern(piece: str, spans: Sequence[_Span]) -> tuple[Pattern, Words]:
 
 
 def is_token(part: str, text: str) -> bool:
-    """Tell whether a text has a part bounded by something other than what it is made of."""
+    """Tell whether *part* stands in *text* as a whole word, or as a whole number if it is one."""
     start = text.find(part)
     if start < 0:
         return False
@@ -309,10 +312,10 @@ def is_token(part: str, text: str) -> bool:
 
 
 def _around(text: str) -> tuple[Pattern, Words]:
-    """Return what stands beside a token: its punctuation, and a slug that does not matter.
+    """Return the pattern of the text beside a token, and the text in its slug, if it has one.
 
-    A text without a slug, or without punctuation, is a literal, and so is the ending of a file.
-    Whether that in the place of the slug is one too is told by other pairs.
+    A text is punctuation and a slug. If it lacks one of the two, or is a file extension, it is a
+    literal. Whether the slug is a literal as well is found out by comparing more pairs.
     """
     if not any(c.isalnum() for c in text) or _ENDING.fullmatch(text):
         return (text,), ()
@@ -322,7 +325,7 @@ def _around(text: str) -> tuple[Pattern, Words]:
 
 
 def _before(text: str) -> tuple[Pattern, Words]:
-    """Return what stands before a token, with the word that belongs to it as a literal.
+    """Return the pattern of the text before a token, with the token's own word as a literal.
 
     >>> _before("red-shoe-p-")
     ((Slug(kind='slug'), '-p-'), ('red-shoe',))
@@ -335,7 +338,7 @@ def _before(text: str) -> tuple[Pattern, Words]:
 
 
 def look_of(token: str) -> str:
-    """Return where a text for readers has its number; empty where it has none, or is none.
+    """Return where a slug has its number; empty if it has none, or if the token is no slug.
 
     >>> look_of("12-some-title"), look_of("some-title-12.html"), look_of("12-de")
     ('{number}-{text}', '{text}-{number}.html', '')

@@ -1,4 +1,4 @@
-"""Which pairs of templates may say what is true of a site."""
+"""Refuses pairs of templates that are probably true only by chance, or only for now."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TITLE = re.compile(r"[^\W\d_]+(?:[-_+][^\W\d_]+)+")
 
 
 def is_plausible(rewrite: RewriteTemplates) -> bool:
-    """Tell whether a pair of templates may say what is true of a site.
+    """Tell whether a pair of templates may hold for a site, and is worth trying.
 
     >>> from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
     >>> is_plausible(RewriteTemplates("/list/?C={_a}", "/list/?O=D"))
@@ -94,27 +94,27 @@ def is_plausible(rewrite: RewriteTemplates) -> bool:
 
 
 class _Halves(NamedTuple):
-    """A template in two halves."""
+    """A template in two halves: its path and its query."""
 
     path: str
     params: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return the halves of a template."""
+        """Return the halves of the template *text*."""
         path, _, query = text.partition("?")
         return cls(path, frozenset(query.split("&")) - {""})
 
     @property
     def segments(self) -> set[str]:
-        """What stands between the slashes of the path."""
+        """The segments of the path."""
         return {*self.path.split("/")}
 
 
 def _changes_parts(rewrite: RewriteTemplates) -> bool:
-    """Tell whether the number of one part of a listing goes or comes.
+    """Tell whether the literal number of a page of a listing is dropped or put in.
 
-    Only that of the first may, or that of any.
+    Only the first page may be, or a field that stands for any page.
     """
     before, after = (
         set(PART_OF_LISTING.findall(text)) for text in (rewrite.source, rewrite.target)
@@ -123,9 +123,9 @@ def _changes_parts(rewrite: RewriteTemplates) -> bool:
 
 
 def _puts_in_another(rewrite: RewriteTemplates, source: _Halves, target: _Halves) -> bool:
-    """Tell whether one of many things becomes another one of them.
+    """Tell whether one identifier becomes another: one of many things would be another of them.
 
-    Two revisions of a text are one page where nothing changed between them, and elsewhere not.
+    Two revisions of a text, for example, are one page only if nothing changed between them.
     """
     mine, theirs = (
         {*filter(is_identifier, _SIGNS.split(text)), *_LONG.findall(text)}
@@ -134,11 +134,11 @@ def _puts_in_another(rewrite: RewriteTemplates, source: _Halves, target: _Halves
     put = theirs - mine
     if not put:
         return False
-    # Any of those in one place, such as the days of a month, may be shown as one of them.
+    # All values of one place, such as the days of a month, may be shown as one of them.
     places = zip(source.path.split("/"), target.path.split("/"), strict=False)
     of_all = {new for old, new in places if _LEFT_OUT.fullmatch(old)}
     is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE
-    # Behind the thing it is that of a part, unless a word goes there: `latest` is a version.
+    # A number behind a thing is that of a part of it, unless it replaces a word, as in `latest`.
     behind, now_behind = (
         set(_SIGNS.split(" ".join(_BEHIND.findall(text)))) for text in rewrite.shapes
     )
@@ -148,7 +148,7 @@ def _puts_in_another(rewrite: RewriteTemplates, source: _Halves, target: _Halves
 
 
 def _puts_in_a_title(source: _Halves, target: _Halves) -> bool:
-    """Tell whether a title comes where a number goes: it is that of one of those that have one."""
+    """Tell whether a number becomes a title: each number would get the title of one thing."""
     come = target.segments - source.segments
     return bool(_LEFT_OUT.search(source.path)) and any(_TITLE.fullmatch(text) for text in come)
 
@@ -156,10 +156,11 @@ def _puts_in_a_title(source: _Halves, target: _Halves) -> bool:
 def _changes_the_language_or_date(
     rewrite: RewriteTemplates, source: _Halves, target: _Halves
 ) -> bool:
-    """Tell whether a language goes, or comes where nothing else does; or a year or a day.
+    """Tell whether a language, a year or a date is dropped or put in.
 
-    What is not translated now may be tomorrow, and what is all that there is now will be a part of
-    it. What names a number within the path is no language.
+    That holds only for now: a page may be translated tomorrow, and all articles of a blog may be of
+    one year today. A language may be put in where another word goes with it. A word that names the
+    number behind it (``/news/id/7``) is no language.
     """
     said, now_said = (
         {*half.segments, *_BEFORE_ENDING.findall(half.path), *map(value_of, half.params)}
@@ -178,12 +179,12 @@ def _changes_the_language_or_date(
 
 
 def _explains_its_params(source: _Halves, target: _Halves) -> bool:
-    """Tell whether each parameter that comes has its reason in what goes.
+    """Tell whether each parameter that is put in has its reason in what is taken out.
 
-    That is the segment of the path that said so, or another parameter with its value, or what
-    stood beside its value. That one out of nowhere makes no difference has to be shown of it by
-    itself. So has that of another switch: each is on by the same value. Where a path becomes the
-    name of a script all of them are what that one is told.
+    The reason is a segment with its value, another parameter with its value, or a longer value of
+    the same parameter. A value such as ``1`` of another switch is no reason: all switches have it.
+    If no reason is there, the parameter makes no difference, which has to be shown of it alone. If
+    a path becomes that of a script, its parameters need no reason.
     """
     if not source.params and "{" not in target.path:
         return True

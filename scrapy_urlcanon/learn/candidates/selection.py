@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.operations.base import Operation
 
 MAX_CANDIDATES = 120
-"""Candidates tried in one round. Beyond them are the values of content parameters."""
+"""How many candidates are tried in one round. Those after them are mostly values of parameters that
+select content."""
 
 MAX_VALUES = 12
-"""Values of one parameter that are tried as its default."""
+"""How many values of one parameter are tried as its default."""
 
 MIN_WORDS = 2
-"""So many words in two cases before paths are the same in any."""
+"""How many words of paths must be seen in two cases before the case of paths is ignored."""
 
 _NUMBER = re.compile("[0-9]+")
 _PLACE = re.compile(r"\{\w+\}")
@@ -37,10 +38,10 @@ def select(
     groups: Groups,
     known: Callable[[Candidate], int],
 ) -> list[Candidate]:
-    """Return the candidates to try, one after the other; *groups* is made ready for them.
+    """Return the candidates to try, in this order, and index *groups* for them.
 
-    :param found: all that are proposed, each with the pages that suggest it.
-    :param known: returns how many pages prior knowledge of a candidate is worth.
+    :param found: all proposed candidates, each with the pages that suggest it.
+    :param known: returns how many pages the prior knowledge of a candidate is worth.
     """
     proposers: dict[tuple[str, str], set[int]] = {}
     for candidate, pages in found.items():
@@ -51,9 +52,9 @@ def select(
         for candidate, pages in found.items()
         if len(pages) >= MIN_PROPOSERS or known(candidate) > 0
     ]
-    # Names before values: what a parameter's name explains needs no list of its values.
+    # Names before values: if a parameter makes no difference, none of its values is a default.
     candidates.sort(key=lambda c: (_values(c), len(c), -len(found[c]), _growth(c) >= 0, repr(c)))
-    # The number of one topic is not that of others, where most lead to these.
+    # A template to one number is left out if most pages suggest templates to other numbers.
     likely = (
         c
         for c in _worth_trying(candidates)
@@ -69,10 +70,10 @@ def select(
 
 
 def _is_one_of_many(step: Operation, groups: Groups) -> bool:
-    """Tell whether a default value is the number of one of many things, such as a user.
+    """Tell whether a default value cannot be one.
 
-    Or a date: where no day is given it is today, and another one in the next crawl. Or that of
-    the second part of a listing, beside a part 0.
+    It may be the identifier of one of many things, such as a user; a date, since the default is
+    today, which is another day in the next crawl; or page 1 of a listing that begins with page 0.
     """
     if step.default is None:
         return False
@@ -87,10 +88,10 @@ def _is_one_of_many(step: Operation, groups: Groups) -> bool:
 
 
 def _is_case_of_few(step: Operation, groups: Groups) -> bool:
-    """Tell whether few words of paths have another case, so that it may be what they say.
+    """Tell whether fewer than :data:`MIN_WORDS` words of paths were seen in two cases.
 
-    ``/{thread}/T/`` and ``/{thread}/t/`` are two views of an archive whose other paths are as
-    they are.
+    Then the case may matter elsewhere: ``/{thread}/T/`` and ``/{thread}/t/`` may be two views of an
+    archive that happen to show the same.
     """
     if step.option.name != PathCase.name:
         return False
@@ -109,24 +110,24 @@ def _values(candidate: Candidate) -> int:
 
 
 def _family(candidate: Candidate) -> tuple[str, str]:
-    """Return what templates have in common that differ in numbers of what they lead to."""
+    """Return what pairs of templates have in common that differ in numbers of the target only."""
     source, target = candidate[0].shapes
     return source, _NUMBER.sub("0", target)
 
 
 def _growth(candidate: Candidate) -> int:
-    """Return by how much a template makes URLs longer; -1 for other candidates."""
+    """Return by how many characters a template makes URLs longer; -1 for other candidates."""
     source, target = candidate[0].shapes
     return len(target) - len(source) if target else -1
 
 
 def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
-    """Yield the candidates that can be said, without what is there in a better form.
+    """Yield the candidates that a rules file can hold, without those that another one covers.
 
-    That is a template that makes URLs longer: its reverse is as good, and its result is the one
-    linked. So is a reverse for more URLs, such as those with any ending. Of each parameter only the
-    likeliest default values are tried. What would be left out of the file is not tried: what is
-    accepted after it rests on it.
+    A template that makes URLs longer is left out if its reverse is there too, for the same URLs or
+    for more. Of each parameter only the likeliest default values are tried. A rule that would show
+    a secret is left out now, not when the file is written, since rules accepted after it build on
+    it.
     """
     back: dict[str, set[str]] = {}
     for source, target in {step.shapes for candidate in candidates for step in candidate}:
@@ -147,7 +148,7 @@ def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
 
 
 def _numbered(one: str, other: str) -> tuple[str, str]:
-    """Return two shapes of templates with places as they come in the first; others are free.
+    """Return two shapes with their fields numbered in the order of the first; others are ``{}``.
 
     >>> _numbered("/record-{b}", "/search/{b}/{_c}")
     ('/record-{0}', '/search/{0}/{}')
@@ -158,7 +159,7 @@ def _numbered(one: str, other: str) -> tuple[str, str]:
 
 
 def _holds(one: str, other: str) -> bool:
-    """Tell whether a shape, in which segments may be free, is that of each URL of another one."""
+    """Tell whether each URL of shape *other* has shape *one* too; ``{}`` is any segment."""
     segments, others = one.split("/"), other.split("/")
     return len(segments) == len(others) and all(
         segment in {"{}", of} for segment, of in zip(segments, others, strict=True)

@@ -1,10 +1,12 @@
-"""From pairs of URLs that show one page to the beginning or the end of the path that differs.
+"""Proposes replacements of the beginning or the end of paths, whatever their depth.
 
-The substring substitutions of DustBuster (Bar-Yossef, Keidar and Schonfeld 2007), on the borders
-of segments and words: ``/print/{rest:path} -> /{rest}``, ``/{rest:path}.html.htm ->
-/{rest}.html``. Where all pairs are equally deep, a template that says so is narrower, and enough;
-but there is none for a word more before the ending of a name, as in ``x.print.html`` for
-``x.html``. So is a parameter replaced whose value is the whole path, or its end:
+These are the substring substitutions of DustBuster (Bar-Yossef, Keidar and Schonfeld 2007), at the
+borders of segments and words: ``/print/{rest:path} -> /{rest}``,
+``/{rest:path}.html.htm -> /{rest}.html``. They are proposed if pairs of several depths suggest
+them. For one depth a template of :mod:`.templates` is narrower, and enough, unless a name has one
+word more before its extension (``x.print.html``), which no template can say.
+
+A parameter whose value is the whole path, or its end, becomes that path:
 ``/go?to=/{rest:path} -> /{rest}``.
 """
 
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 _MAX_LENGTH = 60
-"""Characters of a beginning or an end that may be replaced."""
+"""How many characters a replacement may take out and put in, slashes not counted."""
 
 _BORDER = re.compile("[^A-Za-z0-9%]")
 
 
 def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
-    """Yield the substitutions that no template says as well, each with the page."""
+    """Yield the substitutions that no template says as well, each with a page that suggests it."""
     found: dict[Candidate, list[int]] = {}
     depths: dict[Candidate, set[int]] = {}
     alone: set[Candidate] = set()
@@ -55,7 +57,7 @@ def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, 
 
 
 def paths_in_parameters(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
-    """Yield what makes the value of a parameter the path that it is, each with the page."""
+    """Yield the templates that turn a parameter into the path in its value, each with the page."""
     for page, one, other in duplicates.pairs(lambda location: location.path):
         for source, target in ((one, other), (other, one)):
             rewrite = path_in_parameter(source, target)
@@ -64,10 +66,10 @@ def paths_in_parameters(duplicates: Duplicates) -> Iterator[tuple[Candidate, int
 
 
 def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | None:
-    """Return what makes a URL another one whose path ends in the value of a parameter that goes.
+    """Return the template from *source* to *target* if that path ends in a value of the source.
 
-    It has two segments or more: a word may be many things. Other parameters go with the values
-    that they have.
+    The value must have two segments or more: a single word may be there by chance. Other parameters
+    that only the source has are dropped with their values.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> path_in_parameter(
@@ -95,7 +97,7 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
 
 
 def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
-    """Yield what replaces the beginning, or the end, of one path to make it the other.
+    """Yield the templates that replace the beginning, or the end, of *source* to give *target*.
 
     >>> list(substitutions("/print/a/b", "/a/b"))
     [RewriteTemplates(source='/print/{rest:path}', target='/{rest}')]
@@ -108,8 +110,8 @@ def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
     if tail and head and any(segments[len(head) :]) and _may_differ(head, put):
         before, after = ("".join(f"{segment}/" for segment in part) for part in (head, put))
         yield RewriteTemplates(f"/{before}{{rest:path}}", f"/{after}{{rest}}")
-    # At a border of both; and one word more where the end is but dropped from within a segment,
-    # or every `.htm` of the site would go.
+    # The replaced end begins at a border of both paths. If it is only dropped, from within a
+    # segment, it takes one word more, or every `.htm` of the site would be dropped.
     starts = [m.start() for m in _BORDER.finditer(source)]
     equal = common(source, target)
     starts = [
@@ -126,9 +128,10 @@ def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
 
 
 def whole_names(source: str, target: str) -> Iterator[RewriteTemplates]:
-    """Yield what replaces the name of a file, where a part of the name is all that differs.
+    """Yield the template that replaces the whole name of a file if a part of it differs.
 
-    An index may be the same in two sizes (``index_small.html``), though no picture is.
+    A rule about the part would be too general: in a gallery ``index_small.html`` may be the same as
+    ``index.html``, though no picture is the same in two sizes.
 
     >>> list(whole_names("/a/index_small.html", "/a/index.html"))
     [RewriteTemplates(source='/{rest:path}/index_small.html', target='/{rest}/index.html')]
@@ -141,9 +144,9 @@ def whole_names(source: str, target: str) -> Iterator[RewriteTemplates]:
 
 
 def _has_word_more(source: str, target: str) -> bool:
-    """Tell whether a path is another one with a word more before the ending of its name.
+    """Tell whether *source* is *target* with one word more before the extension of its name.
 
-    A language is no such word.
+    A language does not count as such a word.
 
     >>> _has_word_more("/a/b.print.html", "/a/b.html"), _has_word_more("/a/b.html", "/a/b")
     (True, False)
@@ -162,10 +165,9 @@ def _has_word_more(source: str, target: str) -> bool:
 
 
 def _may_differ(taken: list[str], put: list[str]) -> bool:
-    """Tell whether what is replaced is a literal of a site, and neither number nor language.
+    """Tell whether a replacement is short, and no word in it has a digit or is a language.
 
-    A language stands at the beginning or at the end of a path; what is not translated now may be
-    tomorrow.
+    A page that is not translated now may be tomorrow.
     """
     words = [word for word in (*taken, *put) if word]
     return sum(map(len, words)) <= _MAX_LENGTH and not any(

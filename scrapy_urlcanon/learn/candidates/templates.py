@@ -1,8 +1,8 @@
-"""From pairs of URLs that show one page to templates that turn the one into the other.
+"""Makes templates that turn one URL of a page into another, from pairs of such URLs.
 
-As in DustBuster (Bar-Yossef, Keidar and Schonfeld 2007) a rule is a substitution seen in many
-pairs; as in the pattern tree of Lei et al. (2010) a token is a literal where few values make up
-most pairs, and a field elsewhere.
+As in DustBuster (Bar-Yossef, Keidar and Schonfeld 2007), a rule is a substitution that was seen in
+many pairs. As in the pattern tree of Lei et al. (2010), a token becomes a literal if few values
+make up most of the pairs, otherwise a field.
 """
 
 from __future__ import annotations
@@ -44,63 +44,68 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 MAX_PIECES = 10
-"""Segments and parameters that a template may take out of the middle, and put in."""
+"""How many segments and parameters a template may take out of the middle, and how many put in."""
 
 MAX_SEGMENTS = 10
-"""Segments of the path that a template may pass on."""
+"""How many segments the path of the first URL may have."""
 
 ANY_PATH = -1
-"""In place of the number of segments: the path is passed on as a whole."""
+"""For :attr:`Skeleton.head`: the whole path is passed on, whatever its length."""
 
 LITERAL_SHARE = 0.2
-"""A value that makes up this share of a token's pairs is a literal."""
+"""A value that is on this share of the pages becomes a literal."""
 
 SLUG_SHARE = 0.5
-"""The same of what stands in the place of a text for readers, of which few are alike."""
+"""The same for a text in the place of a slug, since few titles are alike."""
 
 _OF_PART = re.compile(r"[\d\W_]+(?:\.[a-z]{2,5})?\Z")
 _FIELD = re.compile(r"\{[^{}]*\}")
 
 
 Literals: TypeAlias = "tuple[str | Field, ...]"
-"""What stands for the tokens: a literal where one value makes up enough of the pairs."""
+"""What each token becomes: a literal if one value is on enough of the pages, or a field."""
 
 
 class Skeleton(NamedTuple):
-    """What pairs of URLs have in common that one pair of templates may explain."""
+    """How one URL is computed from another, tokens left out.
+
+    Pairs with equal skeletons may be explained by one pair of templates.
+    """
 
     head: int
-    """Segments before those that differ; :data:`ANY_PATH` where the path does not matter."""
+    """How many segments stand before those that differ; :data:`ANY_PATH` for any path."""
     tail: int
-    """Segments after them."""
+    """How many segments stand after them."""
     middle: tuple[Pattern, ...]
-    """Segments that differ."""
+    """The segments of the first URL that differ."""
     params: tuple[tuple[str, Pattern], ...]
-    """Parameters that are taken, by name."""
+    """The names and values of the parameters that only the first URL has."""
     target: tuple[Filling, ...]
-    """Segments that are put in."""
+    """The segments that replace those that differ."""
     target_params: tuple[tuple[str, Filling], ...]
-    """Parameters that are put in, by name."""
+    """The names and values of the parameters that only the second URL has."""
 
     @property
     def plain(self) -> int:
-        """How many of its tokens fields find; those behind them stand in the place of slugs."""
+        """How many of the tokens belong to fields; those after them are the texts of slugs."""
         patterns = *self.middle, *(pattern for _, pattern in self.params)
         fields = sum(isinstance(part, Field) for pattern in patterns for part in pattern)
         return max(self.head, 0) + self.tail + fields
 
 
 class _Pairs(NamedTuple):
-    """The pairs of one skeleton: the page of each, and its tokens."""
+    """The pairs of URLs with one skeleton."""
 
     entries: list[tuple[int, Words]]
+    """The page of each pair, and its tokens."""
     depths: set[int]
+    """How many slashes the paths of the first URLs have."""
     led_back: set[int]
-    """The pages of those whose second URL redirects to the first."""
+    """The pages of pairs whose second URL redirects to the first."""
 
 
 def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
-    """Yield the pairs of templates that pairs of URLs suggest, each with the page."""
+    """Yield the pairs of templates that pairs of URLs suggest, each with the page of the pair."""
     seen: dict[Skeleton, _Pairs] = {}
     for page, one, other in duplicates.pairs():
         for source, target in ((one, other), (other, one)):
@@ -119,7 +124,7 @@ def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]
 
 
 def _rewrites(skeleton: Skeleton, pairs: _Pairs) -> Iterator[tuple[RewriteTemplates, set[int]]]:
-    """Yield the pairs of templates that may explain pairs of URLs, each with the pages of these."""
+    """Yield pairs of templates for pairs of URLs with one skeleton, each with their pages."""
     if len({page for page, _ in pairs.entries}) < MIN_PROPOSERS:
         return
     if skeleton.head == ANY_PATH and len(pairs.depths) == 1:
@@ -133,16 +138,16 @@ def _rewrites(skeleton: Skeleton, pairs: _Pairs) -> Iterator[tuple[RewriteTempla
             if not all(isinstance(text, str) for text in literals[skeleton.plain :]):
                 are_said = are_said and rewrite.is_valid
             is_led_back = 2 * len(pages & pairs.led_back) > len(pages)
-            # The reverse merges the same, and leads where the site does.
+            # The reverse merges the same URLs, and follows the redirects of the site.
             yield (is_led_back and rewrite.reversed()) or rewrite, pages
-        # Where no template can say where a text ends that does not matter, `b7~S1` and `b7~S3`,
-        # each of these texts that is on enough of the pages has one of its own.
+        # If no template can say where a slug begins, as in `b7~S1` and `b7~S3`, each text in its
+        # place that is on enough of the pages gets a template of its own.
         if are_said:
             return
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
-    """Yield the ways to compute one URL from another, each with the tokens of the source.
+    """Yield the ways to compute *target* from *source*, each with the tokens of the source.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/node/7/print"), locate("http://a.example/node/7")
@@ -181,7 +186,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         for param, value in zip(put, new_values, strict=True)
         if _token_of(value) is None
     ]
-    # What a script is told beside the thing, such as `view=article&id=7`, is in its path elsewhere.
+    # The path becomes that of a script, whose parameters say what the path said, and more:
+    # `view=article&id=7`.
     is_script = (
         not given and len(from_nowhere) < len(put) and not any(map(is_protected, from_nowhere))
     )
@@ -205,10 +211,10 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
 def _indifferent(
     middle: Sequence[str], others: Sequence[str], outside: Sequence[str]
 ) -> Iterator[tuple[list[Pattern], Filling, tuple[str, ...]]]:
-    """Yield what makes the segments that differ one where they are texts that do not matter.
+    """Yield skeleton parts for segments that differ only in slugs, if they do.
 
-    One for another is a title, or what stands beside a number. Several of them are sections of any
-    depth that show one thing, where that has a number.
+    A single segment may be another title, or have another one beside its number. Several segments
+    may be sections of any depth, if the thing that they show has a number behind them.
     """
     if len(middle) == len(others) == 1:
         slugs = without_slugs(middle[0], others[0])
@@ -226,9 +232,10 @@ def _token_of(filling: Filling) -> Token | None:
 def _is_dropped(
     name: str, taken: Sequence[str], segments: Sequence[str], put: Sequence[str]
 ) -> bool:
-    """Tell whether a parameter goes, and its value comes in no other one.
+    """Tell whether a parameter is dropped and its value reappears in no other parameter.
 
-    Nor into the path, where it numbers a part. One with fields is no number of a part.
+    The number of a page may also reappear in the path. A value with separated fields is no such
+    number.
     """
     values = {value_of(param) for param in taken if name_of(param) == name}
     if all(map(has_fields, values)):
@@ -241,12 +248,17 @@ def _is_dropped(
 def _split(
     entries: Sequence[tuple[int, Words]], plain: int, slug_share: float, literals: Literals
 ) -> Iterator[tuple[Literals, set[int]]]:
-    """Yield which tokens are literals, for each part of the pairs that is large enough.
+    """Yield what tokens become, with the pages of the pairs for which that holds.
 
-    One in the place of a slug, behind the *plain* ones, is one where most of them are alike, and
-    no slug then: some other text may stand beside the same number by chance.
+    The pairs are split by the values of one token after another; parts of fewer than
+    :data:`MIN_PROPOSERS` pages are left out. A text in the place of a slug becomes a literal only,
+    and no field, if most of them are equal: another one may stand beside the same number by
+    chance.
 
-    :param slug_share: which share of the pages a literal in the place of a slug must be on.
+    :param plain: how many tokens belong to fields, not to slugs.
+    :param slug_share: on which share of the pages a text in the place of a slug must be to become
+        a literal.
+    :param literals: what the tokens before this one became.
     """
     pages = {page for page, _ in entries}
     if len(pages) < MIN_PROPOSERS:
@@ -261,7 +273,7 @@ def _split(
     counts = {value: len({page for page, _ in part}) for value, part in parts.items()}
     is_slug = position >= plain
     is_alike = is_slug and max(counts.values()) >= SLUG_SHARE * len(pages)
-    # Numbers beside a number are those of its parts, and no text that does not matter.
+    # Numbers beside a number are those of parts, such as pages of a topic, and no slugs.
     is_part = is_slug and all(map(_OF_PART.match, parts))
     if len(parts) > 1 and not (is_alike or is_part or IN_QUERY in parts):
         field = DIGITS if all(map(is_number, parts)) else _numbered(parts)
@@ -273,7 +285,7 @@ def _split(
 
 
 def _numbered(tokens: Iterable[str]) -> Field:
-    """Return the place for some texts, with what they look like where each has a number.
+    """Return the field for some tokens, with their look if all have a number in the same place.
 
     >>> _numbered(["12-some-title", "7-other"]), _numbered(["12-some-title", "other"])
     (Field(kind='', look='{number}-{text}'), Field(kind='', look=''))
@@ -285,16 +297,17 @@ def _numbered(tokens: Iterable[str]) -> Field:
 def _rewrite(
     skeleton: Skeleton, literals: Literals, *, numbered: bool = False
 ) -> RewriteTemplates | None:
-    """Return the pair of templates; None where it would match every URL of that depth.
+    """Return the pair of templates, or None if it would match every URL of that depth.
 
-    :param numbered: whether to tell numbers from the texts beside them, which matches fewer URLs.
+    :param numbered: whether a number and the slug beside it get fields of their own, so that fewer
+        URLs match.
     """
     head = max(skeleton.head, 0)
     outside = head + skeleton.tail
     passed = set(range(outside))
     for filling in (*skeleton.target, *(filling for _, filling in skeleton.target_params)):
         passed.update(outside + part.number for part in filling if isinstance(part, Token))
-    # A field that the target leaves out says so by its name.
+    # The name of a field that the target leaves out begins with an underscore.
     names = ["" if i in passed else "_" for i in range(len(literals))]
     names = [mark + chr(ord("a") + i) for i, mark in enumerate(names)]
     slugs = (f"{{_{name}}}" for name in chain("stuvwx", map("s{}".format, count(1))))
