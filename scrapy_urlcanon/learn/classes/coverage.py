@@ -1,8 +1,7 @@
-"""How much of a site a crawl has seen, and how many pages have no other URL though some are unseen.
+"""Estimates what share of a site's URLs a crawl has seen, and how many pages have only one URL.
 
-Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere may not
-have been *seen* elsewhere. How many such pages there are if all have another URL follows from the
-share of the URLs that was seen.
+A crawl that was cut short lacks many URLs, so a page that has another URL may not have been *seen*
+under it. How many such pages to expect follows from the share of the URLs that was seen.
 """
 
 from __future__ import annotations
@@ -19,40 +18,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MIN_URLS = 20
-"""Fewer URLs, or pages, than this tell no share."""
+"""A share is not estimated from fewer URLs, or pages, than this."""
 
 _MIN_SHARE = 0.4
-"""Where no more than this share of the URLs was seen, anything may be due to what was not."""
+"""If the crawl has seen less than this share of the URLs, nothing follows from what is missing."""
 
 _MANY = 6
-"""Other URLs of a page that are counted; of a page with more of them, that it has some is sure."""
+"""Up to how many other URLs of a page are counted. A page with more surely has another URL."""
 
 _MAX_ERROR, _MAX_ALONE = 0.08, 0.19
-"""The standard error of the share of pages without another URL, where pages have one URL or none,
-above which it is unknown; unless next to all of the pages were seen elsewhere: all but this
-share of them at most."""
+"""When there are enough pages to estimate how many have no other URL: the standard error of that
+share is at most the first number (if each page has one other URL or none), or the share of pages
+that were seen nowhere else is at most the second."""
 
 _SHARES = (
     *((0.01, 0.015), (0.02, 0.01), (0.03, 0.015), (0.05, 0.02), (0.07, 0.025), (0.1, 0.03)),
     *((0.13, 0.03), (0.16, 0.035), (0.2, 0.045), (0.25, 0.05), (0.3, 0.075), (0.4, 0.1)),
     (0.5, 0.55),
 )
-"""Shares of pages without another URL, each with how much of all shares it stands for. Small ones
-lie closer, since they are harder to tell from none."""
+"""Possible shares of pages without another URL, each with its weight: the width of the interval
+that it stands for. Small shares lie closer together, since they are harder to tell from none."""
 
 _NONE_OR_SHARES = ((0.0, 1.0), *_SHARES)
 
 _ERRORS = ((-1.0, 0.25), (0.0, 0.5), (1.0, 0.25))
-"""What share of the URLs was seen, in standard errors from what is known of it, with how likely
-each is."""
+"""How far the true share of seen URLs may be from the estimate, in standard errors, each with its
+probability."""
 
 _ROUNDS, _MORE_ROUNDS = 60, 12
-"""After so many rounds of EM the likelihood is as good as at its largest, and after so many more
-for the next share."""
+"""How many rounds of EM (expectation maximization) bring the likelihood close to its maximum: for
+the first of the shares, and for each of the next, which begins where the one before ended."""
 
 
 class Share(NamedTuple):
-    """How many of the URLs that a site is known to have were seen.
+    """How many URLs were seen, of how many that the site is known to have.
 
     >>> share = Share(30, 40)
     >>> round(share.error, 2), round(share.least, 2)
@@ -70,15 +69,16 @@ class Share(NamedTuple):
 
     @property
     def least(self) -> float:
-        """What the share is at least, but for chance."""
+        """The share less its standard error."""
         return self.seen / self.of - self.error
 
 
 def largest(shares: Iterable[Share]) -> Share | None:
-    """Return the share that is at least the largest, if any says enough.
+    """Return the share that is largest after its standard error is taken off, or None.
 
-    What is known of a site by a part of it only is less than the share that was seen. But the
-    largest of several that differ by chance is more.
+    Each share is a low estimate, since it knows the site by a part only; but the largest of several
+    that differ by chance would be too high. Shares from too few URLs, and too low ones, are left
+    out.
 
     >>> largest([Share(19, 19), Share(30, 50), Share(290, 500), Share(200, 500)])
     Share(seen=290, of=500)
@@ -88,9 +88,9 @@ def largest(shares: Iterable[Share]) -> Share | None:
 
 
 def together(shares: Iterable[Share]) -> Share:
-    """Return what several shares say that differ by no more than chance from the largest.
+    """Return the sum of the shares that differ from the largest one by no more than chance.
 
-    Each is of other pages than the others.
+    The shares must be about different pages.
 
     >>> together([Share(29, 55), Share(34, 66), Share(37, 76), Share(0, 80)])
     Share(seen=100, of=197)
@@ -102,10 +102,9 @@ def together(shares: Iterable[Share]) -> Share:
 
 
 def confirmed(known: Share | None, other: Share | None) -> Share | None:
-    """Return what one share says, with another one that differs from it by no more than chance.
+    """Return the sum of two shares if they differ by no more than chance, otherwise *known*.
 
-    Where the other one says something else it is left out, and where it is the only one it is all
-    that is known.
+    If one of them is None, the other one is returned.
 
     >>> confirmed(Share(50, 100), Share(28, 50)), confirmed(Share(50, 100), Share(48, 50))
     (Share(seen=78, of=150), Share(seen=50, of=100))
@@ -125,15 +124,16 @@ def may_have_changed(
     rate: float,
     chance: float,
 ) -> bool:
-    """Tell whether pages of a class that were seen at one of its URLs may be captures that changed.
+    """Tell whether change explains that pages seen at one URL of a class have fewer other URLs.
 
-    A capture that changed shows what no other URL does, and is no page that has no other URL. What
-    two URLs of the class show has not changed between them. So these pages tell how many have no
-    other URL, unless more of the others were seen at no other place than changes make.
+    If a page changes between two captures, the later capture looks like a page that has no other
+    URL. A page that two URLs of the class show has not changed between them, so such pages tell the
+    true share without another URL. The excess among the pages seen at one URL is put down to change
+    if change produces as many with a probability of *chance*.
 
-    :param seen: of each page how many URLs of the class it was seen at, and how many others.
-    :param rate: how often captures differ at most.
-    :param chance: how probable it must be that these are as many.
+    :param seen: for each page, at how many URLs of the class and how many others it was seen.
+    :param rate: the highest rate at which captures differ.
+    :param chance: how probable such an excess must be.
 
     >>> several, one = [(2, 1)] * 70 + [(2, 0)] * 30, [(1, 1)] * 60
     >>> [may_have_changed([*several, *one, *[(1, 0)] * n], 0.02, 0.02) for n in (35, 60)]
@@ -149,13 +149,12 @@ def may_have_changed(
 
 
 class Alone:
-    """What is known of how many pages of a class have no other URL, by how many of them were seen.
+    """Estimates which share of the pages of a class have no other URL.
 
-    If a crawl has seen a share of the URLs, how many it has seen of a page that has so many is
-    distributed binomially. How many pages have one, two and so on is then what makes that which was
-    seen the most likely (nonparametric maximum likelihood, by EM). Before anything was seen, that
-    all pages have another URL is as likely as that some have none, and of these every share is as
-    likely as any other; what was seen makes some of that likelier (Bayes).
+    If a crawl has seen a known share of all URLs, the number of URLs that it has seen of one page
+    has a binomial distribution. How many pages have one, two or more other URLs is estimated by
+    nonparametric maximum likelihood, computed by EM. The share without another URL is then inferred
+    by Bayes: the prior is one half for no such page, and the other half is uniform over the shares.
 
     >>> alone = Alone([0, 1] * 200, Share(500, 1000))
     >>> round(alone.none, 2), round(alone.expected, 3)
@@ -166,42 +165,42 @@ class Alone:
     """
 
     def __init__(self, counts: Iterable[int], share: Share) -> None:
-        """Look at a class.
+        """Take the counts of a class.
 
-        :param counts: of each page how many URLs outside the class were seen.
-        :param share: what share of the URLs was seen; neither none of them nor all.
+        :param counts: for each page, how many URLs outside the class were seen.
+        :param share: the share of the URLs that was seen; neither none nor all of them.
         """
         self._pages = Counter(min(count, _MANY) for count in counts)
         self._share = share
 
     def are_few(self, most: float) -> bool:
-        """Tell whether no larger share of the pages is expected to have no other URL."""
+        """Tell whether at most a share of *most* of the pages is expected to have no other URL."""
         return self._are_enough and self.expected <= most
 
     @property
     def none(self) -> float:
-        """How likely it is that each page has another URL."""
+        """The probability that each page has another URL."""
         return self._likely[0]
 
     @property
     def expected(self) -> float:
-        """What share of the pages is expected to have no other URL."""
+        """The expected share of pages without another URL."""
         return sum(
             chance * alone for chance, (alone, _) in zip(self._likely[1:], _SHARES, strict=True)
         )
 
     @property
     def _are_enough(self) -> bool:
-        """Whether there are so many pages that they tell anything."""
+        """Whether there are enough pages for an estimate (:data:`_MAX_ERROR`)."""
         least, alone, pages = self._share.least, self._pages[0], self._pages.total()
-        # Of the pages that were seen nowhere else no more have no other URL.
+        # A page without another URL was seen nowhere else: there are no more of the former.
         return (1.0 - least) / least <= _MAX_ERROR**2 * pages or (
             lower_bound(pages - alone, alone) >= 1.0 - _MAX_ALONE
         )
 
     @cached_property
     def _likely(self) -> list[float]:
-        """How likely it is that no page has no other URL, and that each of some shares has none."""
+        """The probability of each share in :data:`_NONE_OR_SHARES`."""
         known, error = self._share.seen / self._share.of, self._share.error
         seen = [(min(max(known + off * error, 0.01), 0.99), weight) for off, weight in _ERRORS]
         fitted = [(weight, self._fitted(share)) for share, weight in seen]
@@ -213,9 +212,7 @@ class Alone:
         return [part / sum(parts) for part in parts]
 
     def _fitted(self, share: float) -> list[float]:
-        """Return how likely what was seen is at most if no page has no other URL, and if some have.
-
-        As logarithms, each found from where the one before was.
+        """Return the maximum log-likelihood of the counts for each of :data:`_NONE_OR_SHARES`.
 
         :param share: the share of the URLs that was seen.
         """
@@ -244,6 +241,6 @@ class Alone:
 
 
 def _chance(n: int, of: int, share: float) -> float:
-    """Return the chance to see so many URLs of a page, or more where that is as many as count."""
+    """Return the probability to see *n* of the *of* URLs of a page, or more if *n* is the limit."""
     seen = range(n, of + 1) if n == _MANY else (n,)
     return sum(comb(of, i) * share**i * (1.0 - share) ** (of - i) for i in seen if i <= of)

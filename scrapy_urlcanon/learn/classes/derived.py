@@ -1,7 +1,8 @@
-"""How the other URL of a page comes of the one that it was seen under.
+"""Finds how the other URL of a page is made from the URL under which it was seen.
 
-It may be the URL without a parameter, that of the newest version, or that of the thing which a tab
-belongs to: it is made of texts and numbers of the one URL, and of some that are always the same.
+It may be the URL without a parameter, the URL of the newest version, or that of the thing to which
+a tab belongs. It is made of texts and numbers of the first URL, and of texts that are always the
+same.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
 _Piece: TypeAlias = "tuple[str | int, ...]"
 Way: TypeAlias = "tuple[Origin, tuple[_Piece, ...], tuple[_Piece, ...]]"
-"""An origin, and the pieces of path and query: texts, and the places of those
-that are taken from the one URL."""
+"""How to make a URL from another one: its origin, and the pieces of its path and query. Each piece
+consists of literal texts, and of numbers: which of the texts of the other URL to take."""
 
 
 def way_to(other: Location, one: Location) -> Way:
-    """Return how a URL comes of another one.
+    """Return how *other* is made from *one*.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/v1/p7?tab=b"), locate("http://a.example/v2/p7")
@@ -41,13 +42,13 @@ def way_to(other: Location, one: Location) -> Way:
 
 
 def way_of_most(pages: Iterable[tuple[Sequence[Location], Sequence[Location]]]) -> Way | None:
-    """Return how other URLs come of those of a class, for most of the pages; None if for no way.
+    """Return the way that leads from a URL of a class to another URL for most pages, or None.
 
-    :param pages: of each its URLs in the class, and others, at least one.
+    A page with thousands of both has millions of pairs. But a way that holds for most of the pages
+    holds for at least one page of any half of them. So ways are collected from the half with the
+    fewest pairs, and only these are tried on the other half.
 
-    A page that has thousands of either has millions of pairs. But what holds for most of the pages
-    holds for some of any half of them: with the pairs of that half which has the fewest it is only
-    to look for those ways.
+    :param pages: for each page, its URLs in the class and its other URLs, at least one of each.
     """
     ordered = sorted(pages, key=lambda page: len(page[0]) * len(page[1]))
     count: Counter[Way] = Counter()
@@ -68,12 +69,12 @@ def way_of_most(pages: Iterable[tuple[Sequence[Location], Sequence[Location]]]) 
 
 
 def _leads(way: Way, urls: Iterable[Location], there: Container[Location]) -> bool:
-    """Tell whether one of the other URLs comes of one of these in a way, and that is how."""
+    """Tell whether *way* is the way from one of the *urls* to one of the URLs in *there*."""
     return any((other := follow(way, one)) in there and way_to(other, one) == way for one in urls)
 
 
 def follow(way: Way, one: Location) -> Location:
-    """Return what comes of a URL in a way; the URL itself where it has too little for that."""
+    """Return the URL that *way* makes from *one*; *one* itself if it has too few texts."""
     origin, path, query = way
     texts = _texts(one)
     try:

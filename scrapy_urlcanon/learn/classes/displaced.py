@@ -1,4 +1,4 @@
-"""What is shown where a URL of a class should have its other one."""
+"""Looks at the place where the other URL of a page should be, to see which page is there."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ def shown_in_place(
     classes: Iterable[SkipClass],
     groups: Groups,
 ) -> Callable[[Location], set[int]]:
-    """Return what tells which pages were seen where a URL of a class should have its other one.
+    """Return a function that tells which pages were seen where another URL should show a page.
 
-    That place is told from the URL, as the same without a parameter. Else the URL is told from the
-    place: of ``/article/7`` nothing says that it is ``/user/3/article/7``, whose class says so.
+    It takes a URL of a class. Where most pages of the class have their other URL is found by
+    :func:`.way_of_most`: from the URL, as in the same URL without a parameter, or else back from
+    the other URL. ``/article/7`` does not tell ``/user/3/article/7``, but the latter tells the
+    former.
 
-    :param pages: of each page of the class its URLs there, and others, at least one.
+    :param pages: for each page of the class, its URLs there and its other URLs, at least one.
     :param classes: the other classes of the site.
     """
     way, back = way_of_most(pages), way_of_most((others, urls) for urls, others in pages)
@@ -38,7 +40,7 @@ def shown_in_place(
 
     def shown(one: Location) -> set[int]:
         if way and (url := follow(way, one)) in groups.pages:
-            # What else leads back is no such place: `/7/reviews` is not where `/7?print` is found.
+            # Then ways back do not count: `/7/reviews` leads to `/7`, but does not show `/7?print`.
             found = {*groups.pages_of(url)}
         else:
             found = led.get(one, set())

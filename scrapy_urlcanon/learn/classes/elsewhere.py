@@ -1,4 +1,4 @@
-"""Which other URL of a page is a better place to look for it, and which is none."""
+"""Tells which other URL of a page is a better place for it, and which is just another variant."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location, Place
 
 
-# What a path may end before and be shorter.
+# Where a longer path may be cut off to give a shorter one.
 _ENDS = re.compile("[/;]")
 
 
 class PageUrls:
-    """URLs of one page, some thousands of them where it is a form to log in.
+    """Some URLs of one page; of a log-in form there may be thousands.
 
-    No better place to look than one of them is a longer form of its path, by a session too, a URL
-    with the same parameters and further ones, one that differs in nothing but a choice between
-    words, and one without the language of the path, or with nothing but a language more: what is
-    not translated now may be tomorrow.
+    A URL is no better place for the page than they are if, compared with one of them, it
+
+    - has a longer path, also by a session id (``;s=1``);
+    - has all of its parameters and further ones, whatever their values;
+    - differs only in values without numbers, such as ``tab=a`` and ``tab=b``;
+    - is the same but for a language in the path, which it has or lacks: a page that is not
+      translated now may be tomorrow.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> urls = PageUrls(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))

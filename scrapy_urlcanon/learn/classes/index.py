@@ -1,4 +1,4 @@
-"""Finding the few templates that a URL may fit, among the thousands that a site has."""
+"""Finds the few templates that a URL may fit, among the thousands of a site."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Item = TypeVar("Item")
 
 
 class ClassIndex(Generic[Item]):
-    """Templates, by what all URLs that fit one have in common.
+    """Templates, indexed by what all URLs that fit them have in common.
 
-    That is the host, the names of the parameters, the depth where the path is not any, and the text
-    but for the numbers in it, and but for the segments in whose place the template takes any.
+    That is the host, the names of the parameters, the depth of the path (unless the template takes
+    any path), and the literal texts, with ``0`` in the place of numbers.
 
     >>> from scrapy_urlcanon.canonicalizer.templates import parse_template
     >>> from scrapy_urlcanon.learn.location import locate
@@ -41,7 +41,7 @@ class ClassIndex(Generic[Item]):
         ] = {}
 
     def add(self, location: Location, template: Template, item: Item) -> None:
-        """Add a template, which *location* fits, and what is to be found by it."""
+        """Add an item under its template, which *location* fits."""
         host, depth, names = _outline(location)
         pieces = [
             *_with_places(template.path).split("/"),
@@ -56,7 +56,7 @@ class ClassIndex(Generic[Item]):
         alike.setdefault(text, []).append((template, item))
 
     def likely(self, location: Location) -> Iterator[tuple[Template, Item]]:
-        """Yield the templates that a URL may fit, those that it fits among them."""
+        """Yield the templates that a URL may fit; none that it fits is missing."""
         host, depth, names = _outline(location)
         of_depth = self._templates.get((host, depth, *names), {})
         of_any = self._templates.get((host, -1, *names), {})
@@ -70,11 +70,11 @@ class ClassIndex(Generic[Item]):
 
 
 _ANY_TEXT = "\0"
-"""What stands for a place that takes more than a number; no URL has it."""
+"""Stands for a field that matches more than numbers; no URL has this character."""
 
 
 def _with_places(shape: TextTemplate) -> str:
-    """Return the text of a template, with ``0`` for each number that it takes."""
+    """Return the text of a template with ``0`` for each field that matches numbers."""
     return "".join(
         part if isinstance(part, str) else "0" if part.kind == "digits" else _ANY_TEXT
         for part in shape.parts
@@ -82,6 +82,6 @@ def _with_places(shape: TextTemplate) -> str:
 
 
 def _outline(location: Location) -> tuple[str, int, tuple[str, ...]]:
-    """Return the host of a URL, how deep its path is, and the names of its parameters."""
+    """Return the host of a URL, the number of slashes in its path, and its parameter names."""
     origin, path, params = location
     return host_of(origin), path.count("/"), tuple(map(name_of, params))

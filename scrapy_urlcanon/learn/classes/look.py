@@ -1,4 +1,4 @@
-"""What a crawl shows of a class of URLs: where its pages are found, and what they declare."""
+"""Collects where else the pages of a class of URLs were found, and what they declare."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
 
-# What is said of so many pages that speak against a class.
+# What pages do that speak against a class; the text follows their number.
 DECLARES_ANOTHER: Final = "declaring a URL that shows another page"
 DECLARES_ITSELF: Final = "declaring no other URL than this"
 HAS_CHANGED: Final = "declaring a URL that showed another text"
@@ -31,57 +31,59 @@ IS_CUT_OFF: Final = "that nothing else leads to"
 
 @dataclass(slots=True)
 class Look:
-    """What a crawl shows of a class."""
+    """What a crawl shows about a class."""
 
     others: dict[int, int] = field(default_factory=dict)
-    """URLs outside the class under which a page was seen, by page."""
+    """By page, under how many URLs outside the class it was seen."""
     seen: set[int] = field(default_factory=set)
-    """Pages that declare a URL outside the class, which was seen and shows the same page."""
+    """Pages that declare a URL outside the class that was seen and shows the same page."""
     claimed: set[int] = field(default_factory=set)
-    """Pages that declare but URLs outside the class which were not seen."""
+    """Pages that declare only URLs outside the class that were not seen."""
     contradicted: int = 0
-    """Members that declare another URL which shows another page, unless that may have changed."""
+    """How many members declare a URL that shows another page, those in :attr:`changed` left out."""
     own: int = 0
-    """Members that declare themselves, and whose page was seen nowhere else."""
+    """How many members declare themselves, and their page was seen nowhere else."""
     changed: set[int] = field(default_factory=set)
-    """Pages that declare a URL which shows another page, where both were seen but once."""
+    """Pages that declare a URL that shows another page, if each of the two was seen at one URL
+    only: one of them may have changed."""
     examples: list[tuple[str, str]] = field(default_factory=list)
+    """For each page that was seen elsewhere, a member and a URL outside the class."""
     is_unsure: bool = False
-    """Whether pages of it that were seen nowhere else may or may not be what chance makes."""
+    """Whether it is open if chance explains the pages that were seen nowhere else."""
 
     @property
     def against(self) -> Counter[str]:
-        """How many members say that their page is found nowhere else, by what they say.
+        """How many members declare that their page is found nowhere else, by what they declare.
 
-        Where no page of a class declares another URL they all declare themselves: that says
-        nothing of the one whose other place was not seen.
+        If no page of the class declares another URL, the site lets every page declare itself, which
+        says nothing.
         """
         own = self.own if self.told else 0
         return Counter({DECLARES_ANOTHER: self.contradicted, DECLARES_ITSELF: own})
 
     @property
     def told(self) -> set[int]:
-        """The pages that declare a URL outside the class."""
+        """The pages that declare a URL outside the class, seen or not."""
         return self.claimed | self.seen | self.changed
 
     @property
     def unseen(self) -> float:
-        """What share of the URLs that are declared was not seen."""
+        """Which share of the declared URLs was not seen."""
         return len(self.claimed) / max(1, len(self.claimed | self.seen))
 
 
 class PagesOfClasses:
-    """The pages of the classes of a site: where else each is found, and what its URLs declare.
+    """Finds the classes of a site, where else their pages are found, and what their URLs declare.
 
     :param form: what the accepted rewrite rules make of a URL.
     """
 
     def __init__(self, groups: Groups, form: Callable[[Location], Location]) -> None:
-        """Look for classes."""
+        """Find the classes."""
         site = groups.site
         self._groups, self._form = groups, form
         relations = site.declared, site.redirects
-        # Variants declare the same.
+        # Many URLs declare the same one.
         forms = {to: form(to) for to in {to for relation in relations for to in relation.values()}}
         declared = {
             site.locations[row]: forms[target]
@@ -104,10 +106,10 @@ class PagesOfClasses:
             if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
                 self._by_page[pages].append(location)
         self.skipped: set[Location] = set()
-        """The members of the classes that are skipped: no place to look for any page."""
+        """The members of the classes that are skipped. No page is looked for there any more."""
 
     def others_of(self, found: SkipClass) -> Iterator[tuple[int, list[Location]]]:
-        """Yield each page of a class, with the other URLs under which it is found."""
+        """Yield each page of a class with the URLs outside of it under which it is found."""
         inside = found.members | self.skipped
         for page, showing in found.pages.items():
             of_page = PageUrls([*showing, *self.led(page, found)])
@@ -117,14 +119,14 @@ class PagesOfClasses:
                     other
                     for other in self._by_page[page]
                     if other not in inside
-                    # What redirects to what is skipped shows nothing, once that is skipped.
+                    # What redirects to a skipped URL shows nothing once that is skipped.
                     and self._redirects.get(other) not in inside
                     and of_page.has_better(other)
                 ],
             )
 
     def look_at(self, found: SkipClass) -> Look:
-        """Return what the crawl shows of a class, beside those that are skipped."""
+        """Return what the crawl shows about a class, if :attr:`skipped` is not fetched."""
         look = Look()
         inside = found.members | self.skipped
         for page, others in self.others_of(found):
@@ -149,7 +151,7 @@ class PagesOfClasses:
         return look
 
     def led(self, page: int, found: SkipClass) -> list[Location]:
-        """Return the URLs of a page that are of another shape, and are led into a class."""
+        """Return the URLs of a page outside a class that rewrites turn into members of it."""
         return [
             url
             for url in self._urls[page]
@@ -157,11 +159,10 @@ class PagesOfClasses:
         ]
 
     def outside(self, found: SkipClass, unsure: AbstractSet[Location]) -> dict[int, list[Location]]:
-        """Return of each page of a class the URLs outside it that were seen, before any rule.
+        """Return for each page of a class its URLs outside the class, as the site links them.
 
-        :param unsure: members of classes of which too little is known. They are as little a place
-            to look as those that are skipped: links to posts may be all that leads to a part of a
-            topic.
+        :param unsure: members of classes about which too little is known. They are left out like
+            skipped URLs.
         """
         inside = found.members | self.skipped | unsure
         outside = {}
@@ -176,7 +177,7 @@ class PagesOfClasses:
 
     @cached_property
     def _urls(self) -> dict[int, list[Location]]:
-        """The URLs of each page, before any rule."""
+        """By page, its URLs as the site links them, before any rule."""
         urls: dict[int, list[Location]] = {page: [] for page in self._by_page}
         for location, page in zip(
             self._groups.site.locations, self._groups.site.pages, strict=True
@@ -187,13 +188,13 @@ class PagesOfClasses:
 
     @cached_property
     def made(self) -> set[Location]:
-        """What rewrites make of URLs of these pages that say it in another way."""
+        """The URLs that were not crawled but that rewrites make of URLs with other shapes."""
         urls = (url for of_page in self._urls.values() for url in of_page)
         forms = ((url, self._form(url)) for url in urls if url not in self._groups.pages)
         return {
             form
             for url, form in forms
-            # Not what is left where parameters go: that says nothing of which is the better place.
+            # A rewrite that only drops parameters does not say which place is the better one.
             if url.place != form.place or not {*form.params} <= {*url.params}
         }
 
@@ -205,10 +206,10 @@ class PagesOfClasses:
         return NO_EVIDENCE if pages is None else pages
 
     def _shows_another(self, location: Location, page: int) -> bool:
-        """Tell whether it is known that a URL shows another page, and not that one too."""
+        """Tell whether a URL is known to show other pages, and not *page* among them."""
         shown = self._shown(location)
         return shown != NO_EVIDENCE and (isinstance(shown, int) or page not in shown)
 
     def _is_once(self, pages: tuple[int, ...] | int) -> bool:
-        """Tell whether a page was seen under one URL only, as one is that has changed."""
+        """Tell whether a page was seen under one URL only; so is one that has changed."""
         return isinstance(pages, int) and self._groups.site.sizes[pages] == 1

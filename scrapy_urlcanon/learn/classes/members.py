@@ -1,4 +1,4 @@
-"""The classes of URLs of a site, with their members: what a template of ``skip`` is judged by."""
+"""Classes of URLs: templates of ``skip`` with the URLs of the crawl that fit them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import Evidence
 
-# A number behind something that tells what it is a number of.
+# A number at the end of a path, behind a field for the thing whose part it numbers.
 _OF_PARTS = re.compile(r"\{\w+(?::(?!path\})\w+)?\}[^?]*/\{\w+:digits\}/?(?:\?|\Z)")
 
 _SINGLE = 1.05
-"""URLs of a page that a class may have, on average, to have one of each."""
+"""How many URLs of a page a class may have on average to count as having one for each page."""
 
 Key: TypeAlias = tuple[str, str]
 """The host and the template of a class."""
@@ -48,17 +48,17 @@ class SkipClass:
     template: str
     members: set[Location] = field(default_factory=set)
     pages: dict[int, list[Location]] = field(default_factory=dict)
-    """The pages that members show, each with the members."""
+    """The pages that members show, each with these members."""
     sections: tuple[SkipClass, ...] = ()
-    """The classes that it consists of, where it is no class of its own."""
+    """If this stands for several classes that are judged together: these classes."""
 
     @property
     def key(self) -> Key:
-        """What tells it from others."""
+        """What identifies the class."""
         return self.host, self.template
 
     def add(self, location: Location, groups: Groups) -> None:
-        """Add a member."""
+        """Add a member, with the page that it shows if that is known."""
         self.members.add(location)
         page = groups.pages[location]
         if isinstance(page, int) and page >= 0:
@@ -70,12 +70,13 @@ class SkipClass:
         return LearnedRule(domain, self.host, SKIP, template, "skip", evidence, doubt)
 
     def order(self, made: set[Location]) -> tuple[object, ...]:
-        """Return what is looked at first: what many URLs of a page are in, and many URLs at all.
+        """Return a sort key: classes are judged in this order.
 
-        A handful of pages comes last, whatever leads to them: what is skipped is no other place.
-        And what rewrites lead to, to one URL of each page, is where to look.
+        It matters since a skipped class is no place to look for the pages of a later one. First
+        come classes with many URLs for each page, and large ones. Classes to which rewrites lead
+        come later, since pages are to be found there, and small ones come last.
 
-        :param made: what rewrites make of other URLs.
+        :param made: the URLs that rewrites make of others.
         """
         count = sum(map(len, self.pages.values()))
         return (
@@ -89,10 +90,11 @@ class SkipClass:
 
     @property
     def telling(self) -> Collection[int]:
-        """The pages that tell what members show which were not seen.
+        """The pages from which to conclude what the unseen members show.
 
-        A number behind a thing is that of a part or a version (``/r/{a}/diff/{b:digits}/``). That
-        the last one, which all pages link, is found elsewhere says nothing of those before it.
+        A number behind a thing is that of a part or a version (``/r/{a}/diff/{b:digits}/``). A
+        thing of which only one number was seen does not count: it may be the last version, which
+        is found elsewhere as well, while those before it are not.
         """
         if not _OF_PARTS.search(self.template):
             return self.pages
@@ -105,23 +107,23 @@ class SkipClass:
 
     @property
     def is_of_one_date(self) -> bool:
-        """Whether all members have one date, that of the crawl: it says nothing of other days."""
+        """Whether all members have the same date, so that nothing is known about other days."""
         values = {value_of(param) for member in self.members for param in member.params}
         return sum(map(is_date, values)) == 1
 
     @property
     def is_single(self) -> bool:
-        """Whether the class has enough pages, and one URL of each."""
+        """Whether the class has enough pages, and one URL for each."""
         count = sum(map(len, self.pages.values()))
         return len(self.pages) >= MIN_URLS and count <= _SINGLE * len(self.pages)
 
     def is_place_of(self, made: set[Location]) -> bool:
-        """Tell whether it is where rewrites lead to: to one of its URLs of one page in five.
+        """Tell whether rewrites lead to this class: for one page in five, to one of its URLs.
 
-        Of a class with several URLs of a page others may lead there as well, such as the record of
-        any library to that of one. Where they lead to several of these they are links to posts.
+        The class may have several URLs for a page, such as a record in each library. But if
+        rewrites lead to several of them, these are links to parts of a page, such as posts.
 
-        :param made: what rewrites make of other URLs.
+        :param made: the URLs that rewrites make of others.
         """
         led = [*filter(None, (len(made.intersection(urls)) for urls in self.pages.values()))]
         further = sum(led) - len(led)
@@ -130,9 +132,9 @@ class SkipClass:
 
     @property
     def largest_part(self) -> Collection[int]:
-        """The pages of the narrower class that most of the pages are in; all where there is none.
+        """The pages of a narrower class that most pages are in; all pages if there is none.
 
-        What holds for any path must hold for the path that most of its pages have.
+        A class for any path must also hold for the path that most of its pages have.
         """
         parts: dict[str, set[int]] = {}
         for page, showing in self.pages.items():
@@ -159,7 +161,7 @@ def classes_of(likely: Iterable[Location], groups: Groups) -> list[SkipClass]:
             try:
                 template = parse_template(text)
             except TemplateError:
-                continue  # URLs of strangers hold anything
+                continue  # URLs of a site may contain anything
             if is_for_names(template):
                 continue
             found = classes[host, text] = SkipClass(host, text)

@@ -1,7 +1,7 @@
-"""What share of the URLs of a site a crawl has seen, told by parts that are numbered.
+"""Estimates what share of a site's URLs a crawl has seen, by numbered parts of things.
 
-Where the third part of a topic was seen there is a second one. So of the parts between the first
-one of a thing and the last one that was seen, how many were seen tells the share.
+If the third page of a topic was seen, there is a second one. So the share of parts that were seen,
+between the first part of each thing and the last one seen, estimates the share of all URLs.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 # A number behind another one and a sign, such as in `7.15` or `topic7-15.html`.
 _BEHIND_NUMBER = re.compile(r"(?<=[0-9])[^\w%]([0-9]{1,9})(?=[^0-9]*\Z)", re.ASCII)
 
-# Longer ones count nothing.
+# Longer numbers are identifiers.
 _COUNT = re.compile("[0-9]{1,9}")
 
 Kind: TypeAlias = "tuple[str, str, tuple[str, ...]]"
-"""What the things of one script have in common: the host, how the path begins and how deep it is,
-and the names of the parameters."""
+"""A kind of things, such as topics: the host, the first segment and depth of the path, and the
+names of the parameters."""
 
 
 class Part(NamedTuple):
-    """A part of a thing."""
+    """A numbered part of a thing, such as page 2 of a topic."""
 
     thing: Location
     number: int
     is_named: bool
-    """Whether a word says that it is the number of a part."""
+    """Whether a word such as ``page`` says that it is the number of a part."""
 
 
 def part_of(location: Location) -> Part | None:
-    """Return which part of what a URL is.
+    """Return which part of which thing a URL is, or None.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> for path in ("t?id=7&start=15", "t/7/page-2", "t?id=7.15", "t?id=7"):
@@ -73,10 +73,10 @@ def part_of(location: Location) -> Part | None:
 
 
 class PartsSeen:
-    """Tells what share of its parts was seen of each kind of things.
+    """Tells for each kind of things what share of their parts was seen.
 
-    A number that no word says to be that of a part is one where all have a step in common, such as
-    the number of the first post on a part.
+    A number without such a word counts only if all numbers of the kind have a common step, as the
+    number of the first post on each page has.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> paths = ("t/7", "t/7/page-2", "t/7/page-4", "t/8/page-5", "t/8/page-4")
@@ -86,7 +86,7 @@ class PartsSeen:
     """
 
     def __init__(self, locations: Iterable[Location]) -> None:
-        """Look at what was seen."""
+        """Take the URLs that the crawl has seen."""
         things: dict[tuple[bool, Location], set[int]] = {}
         for location in locations:
             part = part_of(location)
@@ -102,11 +102,11 @@ class PartsSeen:
                 self._shares.setdefault(kind, []).append(_share(parts, step))
 
     def at(self, pages: Iterable[Iterable[Location]]) -> Iterator[Share]:
-        """Yield what is told of the kinds of things that most pages are found at.
+        """Yield the shares of the kinds of things at which most of *pages* are found.
 
-        What is linked is not all that is there, so that parts tell nothing of other places.
+        Shares of other kinds say nothing: other URLs may be linked more often, or less.
 
-        :param pages: of each page the URLs at which it is found.
+        :param pages: for each page, the URLs at which it is found.
         """
         found = [kinds for urls in pages if (kinds := {*map(_kind_of, urls)})]
         for kind, count in Counter(chain.from_iterable(found)).items():
@@ -115,8 +115,8 @@ class PartsSeen:
 
 
 def _share(things: Iterable[set[int]], step: int) -> Share:
-    """Return how many were seen of the parts behind the first one and before the last one seen."""
-    # Of offsets that of the first part is 0.
+    """Return how many parts were seen between the first one and the last one seen of each thing."""
+    # With a step the numbers are offsets, which begin at 0.
     first = 0 if step > 1 else 1
     seen = of = 0
     for numbers in things:
@@ -127,7 +127,7 @@ def _share(things: Iterable[set[int]], step: int) -> Share:
 
 
 def _kind_of(location: Location) -> Kind:
-    """Return of which kind a thing is, or that of which a URL is a part."""
+    """Return the kind of the thing that a URL is, or is a part of."""
     part = part_of(location)
     return _kind(part.thing if part else location)
 
@@ -138,5 +138,5 @@ def _kind(thing: Location) -> Kind:
 
 
 def _without(found: re.Match[str]) -> str:
-    """Return the text without what was found in it."""
+    """Return the searched text without the match."""
     return found.string[: found.start()] + found.string[found.end() :]

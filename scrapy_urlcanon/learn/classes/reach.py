@@ -1,7 +1,7 @@
-"""Which pages a crawl finds if it does not fetch some URLs: told by what its pages linked.
+"""Finds which pages a crawl would miss if it skipped some URLs, by the links that it has seen.
 
-A page that is found elsewhere is lost all the same where nothing but the page itself, under the
-URL that is skipped, links the other place. And so are the pages that only it links.
+Even if a page has another URL, it is lost if only the skipped URL links to that, and so are the
+pages that only it links to.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 
 
 class Reach:
-    """The forms of the URLs of a site, with what links them.
+    """The link graph of a site: forms of URLs, after the accepted rewrites, and who links them.
 
-    Of what many pages link not all that do are known: what one URL of a page links there all of
-    them do. What nothing is known to link is found anyway, as is what a crawl begins with.
+    Of a URL that many pages link, only some of the links were kept. So if one URL of a page links
+    it, all URLs of that page are taken to. A URL that no known link leads to counts as found, and
+    so do the start URLs.
     """
 
     def __init__(self, links: Links, groups: Groups, form: Callable[[Location], Location]) -> None:
-        """Prepare for the forms that there are, which must not change afterwards.
+        """Build the graph of the present forms, which must not change afterwards.
 
-        :param form: what the accepted rewrite rules make of a URL.
+        :param form: returns what the accepted rewrite rules make of a URL.
         """
         self.seen = links.seen
-        """How many of the pages that are linked were fetched."""
+        """How many of the linked URLs were fetched."""
         site = groups.site
         self._forms, self._pages = groups.pages, len(site.sizes)
         form_of = array("i", (self._forms.row_of(form(url)) for url in site.locations))
@@ -43,7 +44,7 @@ class Reach:
         self._sources, self._targets = array("i"), array("i")
         read: set[int] = set()
         linked: set[int] = set()
-        """What was linked before it was read."""
+        """Forms that were linked before their own page was read."""
         for row, target in zip(links.sources, links.targets, strict=True):
             source, to = form_of[row], form_of[target]
             if NO_ROW in {source, to}:
@@ -56,32 +57,33 @@ class Reach:
             self._targets.append(to)
         forms = {*form_of} - {NO_ROW}
         self._rows = max(forms, default=NO_ROW) + 1
-        # What redirects shows nothing, but leads to what may.
+        # A URL that redirects shows no page itself.
         self._showing = {form for row, form in enumerate(form_of) if row not in site.redirects}
         self._starts = forms.difference(self._targets)
         self._starts.update(forms.intersection(map(form_of.__getitem__, links.starts)))
-        # What links itself in a circle was found in a way that nobody noted: into each circle by
-        # what no page had linked when it was read. Of the rest nothing is known.
+        # If URLs can only be reached from one another, some link to them was not recorded: probably
+        # to those that no page had linked when they were read. The rest are taken for found, too.
         for found in (forms - linked, forms):
             shown = self._shown(frozenset())
             self._starts.update(row for row in found if not shown[self._pages + row])
 
     def missing(self, skipped: Iterable[Location]) -> set[int]:
-        """Return the pages that no crawl gets which fetches none of some forms."""
+        """Return the pages that a crawl misses if it fetches none of the *skipped* forms."""
         shown = self._shown({self._forms.row_of(form) for form in skipped})
         return {page for page in range(self._pages) if not shown[page]}
 
     def linked_by(self, forms: Iterable[Location]) -> int:
-        """Return how many others some forms link, or may."""
+        """Return how many forms the given forms link, or may link."""
         rows = [self._forms.row_of(form) for form in forms]
         places = {self._pages + row for row in rows} | {self._place_of(row) for row in rows}
         edges = zip(self._sources, self._targets, strict=True)
         return len({row for place, row in edges if place in places})
 
     def _shown(self, skipped: Collection[int]) -> bytearray:
-        """Return which pages are shown if some rows of forms are not fetched.
+        """Return which pages are shown if the rows *skipped* are not fetched.
 
-        Behind the pages it says which rows are.
+        There is a byte for each page, and behind these one for each row of the forms that is
+        fetched.
         """
         shown = bytearray(self._pages + self._rows)
 
@@ -107,6 +109,6 @@ class Reach:
         return shown
 
     def _place_of(self, row: int) -> int:
-        """Return the page of a form; a number of its own where it is not known to be of one."""
+        """Return the page of a form, or a number of its own if its page is not known."""
         pages = self._forms.pages_at(row)
         return pages if isinstance(pages, int) and pages != NO_EVIDENCE else self._pages + row

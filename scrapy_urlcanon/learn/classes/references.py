@@ -1,4 +1,4 @@
-"""Parameters whose values name other URLs of the site: where a reader is to go next."""
+"""Tells whether the values of a parameter name other URLs of the site, as ``returnto`` does."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 _REFERENCES = ((3, 0.8), (8, 0.5))
 """How many values of a parameter must have been seen, and what share of them must name a URL of the
-site. A crawl that was cut short has not seen all that is named, so that many values may do with
-fewer; a few of them are words that stand anywhere."""
+site. A crawl that was cut short has not seen all URLs, so a lower share is enough for many values;
+among a few it might be words that occur anywhere."""
 
 _ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
 
 _TITLES = frozenset({"title", "page", "topic", "id"})
-"""The names of parameters that have the title of a page, or what stands for it."""
+"""The names of parameters whose value is often the title or name of a page."""
 
 _BEHIND_PATH = re.compile("[?#]")
 
@@ -37,22 +37,23 @@ _PART_OF_TOKEN = re.compile("[.:]")
 frameworks sign. Each part is in the alphabet of base64 for URLs (RFC 4648, section 5)."""
 _URL_SAFE = str.maketrans("-_", "+/")
 
-# What a URL or a path is made of, and one of which it has.
+# The characters of a URL or a path, and those of which it has at least one.
 _IN_URL = re.compile(rb"[!-~]+")
 _SIGNS_OF_URL = frozenset(b"/?")
 
 _MIN_ENCODED = 6
-"""Fewer bytes in base64 are no URL."""
+"""How many bytes a text in base64 must have to be taken for a URL."""
 
 _MIN_TEXT = 3
-"""Shorter texts are found anywhere."""
+"""How many characters a name must have: shorter texts occur anywhere."""
 
 
 def names_of_urls(locations: Iterable[Location]) -> dict[str, str]:
-    """Return what a value may name, each with the parameter that it was seen in.
+    """Return the texts that name URLs of the site, each with the parameter that it was seen in.
 
-    These are the paths of the site's URLs and their last segments, which have no parameter, and the
-    values of titles, and of parameters that have a path.
+    These are the paths of the URLs and their last segments, with an empty text for the parameter;
+    the values of parameters such as ``title``; and values that are paths. A text that was seen in
+    several parameters has an empty text, too.
     """
     found: dict[str, str] = {}
     for location in locations:
@@ -77,8 +78,8 @@ def _is_name(text: str) -> bool:
 def refers(name: str, members: Iterable[Location], texts: Mapping[str, str]) -> bool:
     """Tell whether the values of the parameter *name* name other URLs of the site.
 
-    :param members: the URLs that have them.
-    :param texts: as of :func:`names_of_urls`.
+    :param members: the URLs that have the parameter.
+    :param texts: the result of :func:`names_of_urls`.
     """
     values = {
         value_of(param) for member in members for param in member.params if name_of(param) == name
@@ -96,8 +97,8 @@ def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
     named = [text]
     path = _BEHIND_PATH.split(text, maxsplit=1)[0]
     if "/" in path and not path.replace("/", "").isdigit():
-        named += [path, f"/{path}"]  # from the root of the site on, as in `to=blog/7#comments`
-    # The titles of pages that are down are not named by being asked for.
+        named += [path, f"/{path}"]  # relative to the root of the site: `to=blog/7#comments`
+    # A text that was seen in this very parameter only does not name another URL.
     if text.startswith(_ADDRESSES) or any(
         texts.get(one.replace("_", " "), name) != name for one in named
     ):
@@ -106,7 +107,7 @@ def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
 
 
 def _encodes_a_url(text: str) -> bool:
-    """Tell whether a text in base64 is a URL, or the claims of a token one of which is one.
+    """Tell whether a text in base64 is a URL, or the claims of a token with a URL among them.
 
     >>> _encodes_a_url("aHR0cDovL2EuZXhhbXBsZS8"), _encodes_a_url("eyJuZXh0IjoiL2EifQ")
     (True, True)
@@ -116,7 +117,7 @@ def _encodes_a_url(text: str) -> bool:
     try:
         told = b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4), validate=True)
         if not told.startswith(b"{"):
-            # Short texts are made of the signs of a URL by chance.
+            # Short texts consist of characters of URLs by chance.
             is_text = len(told) >= _MIN_ENCODED and _IN_URL.fullmatch(told) is not None
             return is_text and not _SIGNS_OF_URL.isdisjoint(told)
         claims = json.loads(told)

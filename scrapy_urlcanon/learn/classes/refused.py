@@ -1,4 +1,4 @@
-"""Classes of URLs that are not skipped, and of which so much is known that a person may decide."""
+"""Classes of URLs that are not skipped, but have enough evidence for a person to decide."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
 MAX_REFUSED = 10
-"""Classes of one site that are listed."""
+"""How many classes of one site are listed."""
 
 
 class Refused(NamedTuple):
-    """A class that is not skipped."""
+    """A class that was refused."""
 
     found: SkipClass
     look: Look
     against: Counter[str]
-    """The pages that speak against it, by what they do."""
+    """How many pages speak against it, by what they do."""
 
 
 def evidence_of(
@@ -38,7 +38,7 @@ def evidence_of(
 ) -> Evidence:
     """Return the evidence for a class.
 
-    :param against: the pages that speak against it, by what they do.
+    :param against: how many pages speak against it, by what they do.
     """
     pages = sum(1 for page in found.telling if look.others[page])
     lost, confidence = against.total(), thresholds.confidence
@@ -60,12 +60,13 @@ def proposed(
     domain: str,
     thresholds: Thresholds,
 ) -> Iterator[LearnedRule]:
-    """Yield those that somebody who knows the site may want to see, the largest first.
+    """Yield rules for refused classes that a person may want to decide on, the largest first.
 
-    Each has no URL of those before it. What was accepted since is no other place of its pages any
-    more: they are looked at once more.
+    Classes with a URL that is skipped, or that was yielded in another class, are left out. Each is
+    looked at again, since URLs that were skipped after it was refused are no place for its pages
+    any more.
 
-    :param skipped: the URLs of what was accepted.
+    :param skipped: the URLs of the accepted classes.
     """
     done = {*skipped}
     left = MAX_REFUSED
@@ -83,7 +84,7 @@ def proposed(
 
 
 def _doubt(against: Counter[str]) -> str:
-    """Return what speaks against a class, in words.
+    """Return in words what speaks against a class.
 
     >>> _doubt(Counter({"that has gone": 1, "seen alone": 1, "declaring another one": 12}))
     '12 pages declaring another one and 1 page seen alone and 1 page that has gone'

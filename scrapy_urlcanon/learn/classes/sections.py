@@ -1,7 +1,6 @@
-"""Sections of a site, whose classes are judged together: they differ in one word of the path.
+"""Judges the classes of several sections together, if they differ in one word of the path.
 
-Where each section has few pages, such as one of twenty forums, all of them tell what none tells
-alone.
+Each section, such as one of twenty forums, may have too few pages to tell anything alone.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
 _MIN_SECTIONS, _MIN_MEMBERS = 3, 4
-"""Fewer classes are no sections, and fewer members of one tell nothing."""
+"""How many sections it takes, and how many members each must have."""
 
 _MAX_UNLIKE = 0.2
-"""How probable it must be that a section has as many pages that were seen nowhere else: it is the
-worse error to lose a section of other pages among those of which it is one."""
+"""A section is left out if the probability that it has so many pages that were seen nowhere else is
+no larger than this. It is the worse error to skip a section of other pages along with the rest."""
 
 _WORD = re.compile(r"(?<=/)[^/?{}.]+(?=/)")
 
@@ -39,13 +38,15 @@ def sections_of(
     classes: Iterable[SkipClass],
     others_of: Callable[[SkipClass], Iterable[tuple[int, Collection[Location]]]],
 ) -> Iterator[SkipClass]:
-    """Yield what sections are together, without those more pages of which were seen nowhere else.
+    """Yield classes made of several sections that are alike.
 
-    :param others_of: the pages of a class, with the other URLs at which each was seen.
+    Sections with more pages that were seen nowhere else than the others have are left out.
+
+    :param others_of: returns the pages of a class, each with the other URLs at which it was seen.
     """
     alike: dict[tuple[str, str, str], list[SkipClass]] = {}
     for found in classes:
-        # What stands before a place in the path.
+        # The words before the last field of the path.
         last = found.template.partition("?")[0].rfind("{")
         for word in _WORD.finditer(found.template, 0, max(last, 0)):
             if not (LANGUAGE.fullmatch(word[0]) or is_title(word[0])):
@@ -68,7 +69,7 @@ def said(
     domain: str,
     thresholds: Thresholds,
 ) -> Iterator[tuple[SkipClass, LearnedRule]]:
-    """Yield a class that is accepted with its rule; of sections each with its own."""
+    """Yield an accepted class with its rule; if it is made of sections, each with its own."""
     for section in found.sections:
         own = evidence_of(section, look_at(section), Counter(), thresholds)
         yield section, section.rule(domain, own)
@@ -86,7 +87,7 @@ def _together(host: str, template: str, sections: Iterable[SkipClass]) -> SkipCl
 
 
 def _alike(whole: SkipClass, alone: AbstractSet[int]) -> Iterator[SkipClass]:
-    """Yield the sections that have no more pages alone than the others, but for chance."""
+    """Yield the sections with no more pages seen nowhere else than chance makes, by the others."""
     for section in whole.sections:
         pages = len(section.pages)
         count = len(alone & section.pages.keys())

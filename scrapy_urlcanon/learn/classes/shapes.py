@@ -1,4 +1,4 @@
-"""The classes that URLs fall into: what those have in common that one script answers."""
+"""Tells which classes a URL may belong to: templates for all URLs that one script may answer."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 _MAX_SEGMENTS, _MAX_PARAMS = 8, 5
-"""Segments of the path, and parameters, that a class of URLs may have."""
+"""How many segments and how many parameters the URLs of a class may have."""
 
 _MAX_VALUE = 40
-"""Characters of a value that may be part of a class."""
+"""How many characters a value in a class may have."""
 
 NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
-"""A text for readers beside its number."""
+"""A slug beside a number."""
 
 _NUMBER_FIRST = re.compile("[0-9]+([-_.])")
 
 # A title: several words.
 _TITLE = re.compile(r"[^\W\d_]{2}[-_+][^\W\d_]{2}|%[8-F]")
 
-# Texts with more numbers in them are tokens.
+# A text with more numbers than this is a token.
 _MAX_NUMBERS = 3
 
-# Words for one of many versions, whichever it is now.
+# Words that stand for whichever version is the newest.
 _VERSION = re.compile("latest|newest|current|stable|head|tip", re.IGNORECASE)
 
 ANY_PATH = "/{rest:path}?"
-"""What the templates begin with that hold for any path."""
+"""The beginning of templates for any path."""
 
 _NAMES = "abcdefghijklmnop"
 
 
 def shape_of(path: str) -> str:
-    """Return the first segment of a path and how deep it goes.
+    """Return the first segment of a path, with 0 for its numbers, and the number of segments.
 
     >>> shape_of("/wiki/Main_Page"), shape_of("/Main_Page")
     ('wiki 2', ' 1')
@@ -62,8 +62,8 @@ def shape_of(path: str) -> str:
 def templates_of(location: Location) -> Iterator[str]:
     """Yield the classes of a URL, as templates, the narrowest first.
 
-    None for a URL without a number: a class of all slugs would be the whole site. Where a path has
-    a word for the latest version, those with that word in that place are a class.
+    A URL without a number has none, since a class of all slugs would be the whole site; unless its
+    path has a word for the latest version.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> list(templates_of(locate("http://a.example/?p=12")))
@@ -76,14 +76,14 @@ def templates_of(location: Location) -> Iterator[str]:
     >>> list(templates_of(locate("http://a.example/simple/some-name/latest")))
     ['/{a}/{b}/latest']
 
-    Where a parameter has the number, the path is one for all.
+    If a parameter has the number, there is also a class for any path.
 
     >>> for template in templates_of(locate("http://a.example/forum/cats-7/?post=345.msg8")):
     ...     print(template)
     /forum/{a}/?post={b:digits}.msg{c:digits}
     /{rest:path}?post={a:digits}.msg{b:digits}
 
-    Where a later segment has it, so are the titles before that.
+    If a later segment has it, there is also one for any titles before that.
 
     >>> for template in templates_of(locate("http://a.example/d/12-some-title/345")):
     ...     print(template)
@@ -100,7 +100,8 @@ def templates_of(location: Location) -> Iterator[str]:
     parts = []
     for n, segment in enumerate(segments):
         if location.params and not is_number(segment) and NUMBERED.search(segment):
-            # What stands there for any text stands for the names of parameters too.
+            # A field for any text. In a query that is a path it would match names of parameters, so
+            # a number before the text stays.
             number = segments[n - 1] == IN_QUERY and _NUMBER_FIRST.match(segment)
             before = f"{_place(names, ':digits')}{number[1]}" if number else ""
             parts.append(before + _place(names))
@@ -126,7 +127,7 @@ def templates_of(location: Location) -> Iterator[str]:
 
 
 def _with_any_titles(segments: list[str], last: int) -> str:
-    """Return the class of a path in which titles do not matter before the *last* segment."""
+    """Return the class of a path for any titles before the segment number *last*."""
     names = iter(_NAMES)
     parts = [
         _place(names) if n < last and is_title(segment) else _masked(segment, names)
@@ -136,19 +137,19 @@ def _with_any_titles(segments: list[str], last: int) -> str:
 
 
 def _of_version(segments: list[str]) -> Iterator[str]:
-    """Yield the class of the paths that say the latest version where these segments do."""
+    """Yield the class of paths that have a word for the latest version where this path has it."""
     if any(map(_VERSION.fullmatch, segments)):
         names = iter(_NAMES)
-        # With a slash at the end the last one is empty.
+        # If the path ends with a slash, the last segment is empty.
         said = (s if not s or _VERSION.fullmatch(s) else _place(names) for s in segments)
         yield "/" + "/".join(said)
 
 
 def _may_be_of_a_class(name: str, value: str) -> bool:
-    """Tell whether URLs with a parameter may be skipped as a class.
+    """Tell whether URLs with this parameter may be skipped as a class.
 
-    One part of a listing, in one order, is another one when the listing grows; what is true of one
-    token says nothing of others.
+    Not if it numbers or orders the parts of a listing, which change when the listing grows, and not
+    if it is a token, since one token says nothing about others.
     """
     is_of_listing = is_ordering(name) or (is_protected(name) and name != "p")
     is_token = is_identifier(value) and not is_number(value)
@@ -156,7 +157,7 @@ def _may_be_of_a_class(name: str, value: str) -> bool:
 
 
 def is_title(segment: str) -> bool:
-    """Tell whether a segment of a path is a text for readers, or has a number beside one.
+    """Tell whether a segment of a path is a title of several words, or has a number beside a word.
 
     >>> is_title("some-title"), is_title("cats-7"), is_title("general")
     (True, True, False)
@@ -165,12 +166,12 @@ def is_title(segment: str) -> bool:
 
 
 def _place(names: Iterator[str], kind: str = "") -> str:
-    """Return a place with the next name; with the last one again where there are too many."""
+    """Return a field with the next name, or with the last name if there are no more."""
     return "{" + next(names, _NAMES[-1]) + kind + "}"
 
 
 def _masked(text: str, names: Iterator[str]) -> str:
-    """Return a text with places for its numbers, if it is made of little else."""
+    """Return a text with fields for its numbers, unless it is encoded or has too many numbers."""
     text = text.replace("{", "%7B").replace("}", "%7D")
     if "%" in text or len(NUMBER.findall(text)) > _MAX_NUMBERS:
         return text

@@ -1,4 +1,4 @@
-"""What share of the URLs of a site a crawl has seen, told by classes with one for each page."""
+"""Estimates what share of a site's URLs a crawl has seen, by classes with one URL for each page."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class SharesSeen:
-    """Tells what share of the URLs that lead to a page was seen, by pairs of classes.
+    """Estimates the share by pairs of classes.
 
-    Where each page of one has one URL in another, what is missing there was not seen. That is less
-    than the share of the URLs that was seen where the other has but some of the pages. Of what a
-    rule made of several URLs more was seen than of any that something links.
+    If each page of one class also has a URL in the other class, the URLs that are missing there
+    were not seen. If the other class has only some of the pages, the estimate is too low, never too
+    high. Only URLs count as they were linked: of a URL that a rule makes of several, more are seen.
 
     :param classes: all classes of a site.
-    :param locations: what was seen of it.
+    :param locations: the URLs that were seen.
     """
 
     def __init__(self, classes: Iterable[SkipClass], locations: Locations) -> None:
         single = [found for found in classes if found.is_single]
         linked = [(found, _linked(found, locations)) for found in single]
-        # Of each class, by the numbers of the others.
+        # For each class, its shares by the number of the other class.
         self._shares: list[tuple[SkipClass, dict[int, Share]]] = [
             (
                 one,
@@ -42,10 +42,10 @@ class SharesSeen:
         ]
 
     def without(self, found: SkipClass) -> Iterator[Share]:
-        """Yield what the other classes tell.
+        """Yield the shares by pairs without the class *found*, and their sums by the second class.
 
-        What the pages of a class itself have elsewhere is the question, and no answer. Several
-        classes have several pages, so that together they tell it better.
+        How many pages of the class itself have another URL is what is to be found out. Sums are
+        more precise, since several classes have more pages.
         """
         by_other: dict[int, list[Share]] = {}
         for one, shares in self._shares:
@@ -58,7 +58,7 @@ class SharesSeen:
 
 
 def _linked(found: SkipClass, locations: Locations) -> set[int]:
-    """Return the pages that were seen under members, and not only under what became one."""
+    """Return the pages that were seen under members as linked, not only after a rewrite."""
     return {
         page
         for page, showing in found.pages.items()

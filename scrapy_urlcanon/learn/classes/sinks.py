@@ -1,16 +1,16 @@
-"""Classes of URLs that never show anything but one page: log-in forms, "send to a friend".
+"""Finds sinks: classes of URLs that all show one page, such as a log-in form.
 
 Such a page is no evidence for a general rule: that ``returnto`` makes no difference to a log-in
-form says nothing about any other page. Yet the class itself may be most of a crawl. It is
-collapsed only where its parameters name other URLs of the site, so that they are where to go
-*next*. A number whose pages were all down when the crawl passed looks just like a sink otherwise.
-So does what leads no reader anywhere, whatever names it: a feed of what each of some people did is
-the same for all of them while it has no entry. And searches that find nothing are one page, though
-tags that have lists may be called what was searched for.
+form says nothing about other pages. Yet the class may be most of a crawl. It is merged only if its
+parameters name other URLs of the site, that is, where to go *next*. Otherwise it may not be a sink
+at all:
 
-What goes is what the URLs of the page were seen with. Of a parameter that none of them has nothing
-is known: ``/login?next=/7`` is the form to log in, and ``/login?action=lost`` that for a lost
-password.
+- a class whose pages were all down during the crawl looks the same;
+- feeds of users (data, which leads no reader anywhere) are the same while they are empty;
+- searches that find nothing are one page, even if the words are names of tags on the site.
+
+A rule drops only parameters that URLs of the page were seen with: ``/login?next=/7`` is the log-in
+form, and ``/login?action=lost`` a form for a lost password.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
 _MAX_CONDITIONS = 20
-"""Conditions of one place under which several pages are looked for."""
+"""For how many conditions of one place a class of several pages is looked for."""
 
 _MAX_NAMES = 32
-"""Parameters beside a condition that are looked at. A URL with more is a form that was sent, with
-all its fields, and takes their square to look at."""
+"""How many parameters a URL may have. One with more is a form that was sent with all its fields;
+the time that it takes grows with the square of their number."""
 
 _MAX_OTHERS = 0.01
-"""What share of the URLs of a class may show another page where it is listed as unsure."""
+"""Up to which share of URLs with another page a class is still listed as unsure."""
 
 
 def sink_rules(
     groups: Groups, thresholds: Thresholds
 ) -> tuple[list[LearnedRule], list[LearnedRule]]:
-    """Return the classes of URLs of a site that are one page, and those that may be."""
+    """Return rules for the sinks of a site, and rules for unsure ones."""
     by_place = _crowded(groups, thresholds)
-    # To the lists of parameters to keep what stands in a query is one more name.
+    # For a list of parameters to keep, the path in a query would be one more name.
     shared = {parts_of(path)[0] for path in groups.pages.paths() if MARK in path}
     texts: dict[str, str] | None = None
     selecting: dict[Place, set[str]] = {}
@@ -93,8 +93,8 @@ def sink_rules(
 
 
 def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Location]]:
-    """Return the URLs of each place that has enough of them for a sink."""
-    # By paths first, which are there already: few are of so many URLs.
+    """Return the URLs of each place that has enough of them to be a sink."""
+    # Paths are counted first, which is cheap: few paths have so many URLs.
     counts = Counter(groups.pages.paths())
     enough = {count for count in set(counts.values()) if thresholds.accept(count - 1, 0)}
     crowded = {p for p, count in counts.items() if count in enough and MARK not in p}
@@ -110,26 +110,26 @@ def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Locatio
 
 
 class _SinkClass(NamedTuple):
-    """URLs of one place that show one page, or a page for each value of a few parameters."""
+    """URLs of one place that show one page, or one page for each value of some parameters."""
 
     scope: Scope
     members: list[Location]
     dropped: frozenset[str]
-    """Names of the parameters that make no difference."""
+    """The names of the parameters that make no difference."""
     others: int | None
-    """How many show another page than nearly all do; None where these are not."""
+    """How many show another page than nearly all members do; None if there is no such page."""
     pages: int = 1
     is_endless: bool = False
-    """Whether these names are made up, so that there will be others."""
+    """Whether the dropped names are made up, so that there will be more."""
 
     @property
     def option(self) -> str:
-        """The option that says so."""
+        """The option of the rule."""
         return "keep_params" if self.is_endless else "drop_params"
 
     @property
     def setting(self) -> list[str]:
-        """Its value."""
+        """The value of the option."""
         if not self.is_endless:
             return [decode_query_text(name) for name in sorted(self.dropped)]
         condition = self.scope.condition
@@ -137,15 +137,15 @@ class _SinkClass(NamedTuple):
 
     @property
     def is_expressible(self) -> bool:
-        """Whether a rule can say which URLs they are, and what to drop of them."""
+        """Whether a rule can say which URLs these are and what to drop."""
         return (
             bool(self.dropped) and self.scope.is_expressible and all(map(is_writable, self.setting))
         )
 
     def rule(self, domain: str, merges: int, thresholds: Thresholds) -> LearnedRule:
-        """Return the rule that says so.
+        """Return the rule.
 
-        :param merges: how many of them are known to show what an earlier one does.
+        :param merges: how many members are known to show the page of another member.
         """
         others = self.others or 0
         return LearnedRule(
@@ -190,8 +190,9 @@ def _classes(
 ) -> Iterator[_SinkClass]:
     """Yield the classes of the URLs of one place, the largest first.
 
-    A class shows one page, or a page for each value of some parameters, whatever the others. Those
-    of which a few URLs show something else come last.
+    Classes with a few URLs that show another page come last.
+
+    :param is_shared: whether queries that are paths were seen at this place.
     """
     origin, path = place
     host = host_of(origin)
@@ -218,7 +219,7 @@ def _classes(
 
 
 def _conditions(locations: list[Location]) -> Iterator[tuple[str, list[Location]]]:
-    """Yield the parameters that several URLs have, each with these, the most common one first."""
+    """Yield the parameters that several URLs have, with these URLs, the most common one first."""
     by_param: dict[str, list[Location]] = {}
     for location in locations:
         for param in location.params:
@@ -232,9 +233,9 @@ def _conditions(locations: list[Location]) -> Iterator[tuple[str, list[Location]
 def _class(
     scope: Scope, locations: list[Location], groups: Groups, thresholds: Thresholds
 ) -> _SinkClass:
-    """Return the class of the page that most of some URLs show.
+    """Return the class of the page that most of the URLs show.
 
-    In it are those that have no parameter which no URL of the page has, as far as is known.
+    Its members are the URLs all of whose parameters were seen on URLs of this page.
     """
     condition = name_of(scope.condition)
 
@@ -250,7 +251,7 @@ def _class(
         name for url in locations if _page(url, groups) == most for name in names_of(url)
     )
     members: list[Location] = []
-    # What URLs of other pages have too, such as a title, may be what selects this one.
+    # A parameter that URLs of other pages have as well, such as a title, may select this page.
     tells = False
     for url in locations:
         if (names := names_of(url)) <= dropped:
@@ -265,7 +266,8 @@ def _indifferent(
 ) -> tuple[frozenset[str], int]:
     """Return which parameters of a class make no difference, and how many pages it has.
 
-    They are tried one after the other, first the one that makes most URLs one; each must make some.
+    One parameter after the other is dropped, each time the one that merges the most URLs, until
+    none merges enough.
     """
     known = [member for member in members if _page(member, groups) != NO_EVIDENCE]
     dropped: frozenset[str] = frozenset()
@@ -282,7 +284,7 @@ def _indifferent(
 
 
 def _distinct(members: Iterable[Location], dropped: Collection[str], groups: Groups) -> int:
-    """Return how many URLs are left without these parameters; 0 where a page would be lost."""
+    """Return how many URLs are left without these parameters; 0 if a page would be lost."""
     found: dict[tuple[str, ...], object] = {}
     for member in members:
         page = _page(member, groups)
@@ -292,26 +294,26 @@ def _distinct(members: Iterable[Location], dropped: Collection[str], groups: Gro
 
 
 def _page(location: Location, groups: Groups) -> tuple[int, ...] | int:
-    """Return what a URL showed.
+    """Return the pages that a URL showed.
 
-    Where another one redirects there, and nobody looked, it showed nothing: a crawl that was cut
-    short had not come to all the log-in forms that pages lead to.
+    A URL that is only known as the target of a redirect showed nothing: a crawl that was cut short
+    has not fetched all the log-in forms to which pages redirect.
     """
     page = groups.pages[location]
     return NO_EVIDENCE if isinstance(page, int) and page >= groups.site.contents else page
 
 
 def _shows_data(locations: Iterable[Location], groups: Groups) -> bool:
-    """Tell whether any of some URLs shows what is no text for readers, and leads them nowhere."""
+    """Tell whether any of the URLs shows data, which is no text for readers."""
     pages = {_page(location, groups) for location in locations}
     return any(isinstance(page, int) and groups.site.is_data(page) for page in pages)
 
 
 def _selecting(groups: Groups, places: Collection[Place]) -> dict[Place, set[str]]:
-    """Return for some places the names that select pages at others of their kind.
+    """Return for each place the names that select pages at other places of its kind.
 
-    That all of ``/welcome/8?ref=hats`` is one page so far says as little as that of any one thing
-    where ``/welcome/7?ref=hats`` and ``/welcome/7?ref=shoes`` are two.
+    If ``/welcome/7?ref=hats`` and ``/welcome/7?ref=shoes`` are two pages, it means little that
+    ``/welcome/8`` has shown one page for all values of ``ref`` so far.
     """
     kinds = {_kind(place) for place in places}
     pages: dict[tuple[Place, str, object], Counter[object]] = {}
@@ -321,7 +323,7 @@ def _selecting(groups: Groups, places: Collection[Place]) -> dict[Place, set[str
             for name in map(name_of, url.params):
                 beside = url.place, name, _without(url, {name})
                 pages.setdefault(beside, Counter())[page] += 1
-    # Of each kind, and of each place by itself.
+    # For each kind, and for each place alone.
     more: Counter[tuple[object, str]] = Counter()
     of: Counter[tuple[object, str]] = Counter()
     for (place, name, _), shown in pages.items():
@@ -345,7 +347,7 @@ def _selecting(groups: Groups, places: Collection[Place]) -> dict[Place, set[str
 
 
 def _kind(place: Place) -> object:
-    """Return what places have in common that differ in numbers, or in the folder of a script."""
+    """Return the kind of a place: its path with 0 for numbers, or its script in any folder."""
     origin, path = place
     script = path.rstrip("/").rpartition("/")[2]
     if NUMBER.search(script):
@@ -354,7 +356,7 @@ def _kind(place: Place) -> object:
 
 
 def _others(locations: Iterable[Location], groups: Groups) -> int | None:
-    """Return how many URLs show another page than nearly all do; None where these are not."""
+    """Return how many URLs show another page than nearly all do; None if no page is on these."""
     pages = _pages(locations, groups)
     most, count = _most(pages)
     others = pages.total() - count

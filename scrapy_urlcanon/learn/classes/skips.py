@@ -1,9 +1,8 @@
-"""Classes of URLs whose page is always found under another URL, though no rewrite computes which.
+"""Finds classes of URLs whose page always has another URL, though no rewrite can compute it.
 
-``/?p=123`` and ``/some-slug/`` show one page, and nothing in the one tells the other. Nor does a
-link to a post tell the part of the topic on which the post stands. What tells is the evidence of
-content, redirects and declared canonicals, and then only for the class as a whole: that every
-``/?p={id}`` that was looked at is found elsewhere.
+``/?p=123`` and ``/some-slug/`` show one page, but neither URL tells the other, and a link to a post
+does not tell the page of the topic with the post. Content, redirects and declared canonicals show
+it, for the class as a whole: every ``/?p={id}`` that was looked at is found elsewhere.
 """
 
 from __future__ import annotations
@@ -51,36 +50,37 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Prior, Thresholds
 
 _MIN_MEMBERS = 4
-"""Where fewer URLs of a class than this were seen the class is not looked at."""
+"""How many URLs of a class must have been seen."""
 
 _USUAL_CHANGE = 0.003
-"""How often a page differs from what it declares to be because one of them has changed: where a
-forum's topics move there are many more, whose posts are then found nowhere else."""
+"""Which share of pages differs from the URL that they declare only since one of them has changed.
+If more do, it has another cause: the topics of a forum have moved, say, and their posts are found
+nowhere else."""
 
 _MAX_CLAIMED = 4
-"""URLs that are declared and were not seen, for each that was; and pages of which no other URL was
-seen, though most of their class have it where another page is, for each of which one was."""
+"""How many declared URLs may be unseen for each one that was seen. Also, how many pages may be
+missing where most of their class are found, for each one that is found at some other place."""
 
 _KNOWN = 10
-"""Pages that prior knowledge of a class is worth at least where its program is known: that the
-other place of a page was not seen is then no evidence that there is none."""
+"""If prior knowledge of a class is worth this many pages, the program of the site is known. Then a
+page whose other URL was not seen is no evidence that there is none."""
 
 _REMEMBERED_FORMS = 1 << 16
 
 
 class Skips(NamedTuple):
-    """The classes of URLs of a site that need not be fetched, and what leads into classes."""
+    """The classes of URLs of a site that need not be fetched, and rewrites that lead into some."""
 
     rules: list[LearnedRule]
     accepted: frozenset[Key]
     left: int
-    """URLs that are left to fetch."""
+    """How many URLs are left to fetch."""
     refused: list[LearnedRule]
-    """Classes that somebody who knows the site may want to skip all the same."""
+    """Rules for refused classes that somebody who knows the site may want to skip all the same."""
     led: dict[Key, dict[Location, bool]]
-    """By class, URLs that rewrites lead into it though some of its pages are found nowhere else:
-    of each, whether its page is found outside. Without those rewrites it may hold, or hold
-    better."""
+    """By class, the URLs that rewrites lead into it although their pages may be found nowhere else,
+    each with whether its page is found outside the class. Without these rewrites the class may
+    hold, or save more."""
 
 
 def skip_rules(
@@ -90,16 +90,16 @@ def skip_rules(
     shares: Iterable[Share] = (),
     prior: Prior | None = None,
 ) -> Skips:
-    """Return the classes of URLs of a site that need not be fetched, and what leads into them.
+    """Return the classes of URLs of a site that need not be fetched.
 
-    Members of an accepted class count no longer as the other place where a page is found.
+    Once a class is accepted, its members no longer count as the other URL of a page.
 
-    :param form: what the accepted rewrite rules make of a URL.
-    :param shares: what share of the URLs that lead to its pages the crawl has seen, by some.
-    :param prior: what is known of classes before.
+    :param form: returns what the accepted rewrite rules make of a URL.
+    :param shares: estimates of the share of the site's URLs that the crawl has seen.
+    :param prior: what is known about classes before the crawl.
     """
     known = tuple(shares)
-    # The URLs of a page are looked at for each class that they lead into, and for each look.
+    # It is asked again for the same URLs, for each class and in both looks.
     form = lru_cache(_REMEMBERED_FORMS)(form)
 
     def look(*, is_led_last: bool) -> tuple[Skips, bool]:
@@ -112,7 +112,7 @@ def skip_rules(
 
     found, is_unsure = look(is_led_last=True)
     if is_unsure:
-        # A class of which too little is known stands in the way of those behind it.
+        # A class about which too little is known may have kept later ones from being accepted.
         found = min(found, look(is_led_last=False)[0], key=attrgetter("left"))
     return found
 
@@ -130,9 +130,9 @@ class _Skips:
         *,
         is_led_last: bool,
     ) -> None:
-        """Look for classes.
+        """Find the classes.
 
-        :param is_led_last: whether those that rewrites lead to come behind the others.
+        :param is_led_last: whether classes to which rewrites lead are judged after the others.
         """
         self._groups, self._thresholds, self._form = groups, thresholds, form
         self._prior = prior
@@ -142,29 +142,30 @@ class _Skips:
         self._classes = sorted(classes, key=lambda found: found.order(made))
         self._is_reordered = self._classes != sorted(classes, key=lambda found: found.order(set()))
         self._unsure: set[Location] = set()
-        """Members of classes that were refused only since too little is known of them."""
+        """Members of classes that were refused only because too little is known about them."""
         self._shares = [*shares]
         self._share_declared = 0.0
-        """What share of the URLs that pages declare was seen at least, by the best class."""
+        """The lower bound of the share of declared URLs that were seen, the largest of all accepted
+        classes."""
         self._refused: list[Refused] = []
         self._missing: set[int] | None = None
-        """Pages that nothing leads to but what is skipped; None where that is yet to be told."""
+        """The pages that only skipped URLs lead to; None if they must be computed again."""
         self.led: dict[Key, dict[Location, bool]] = {}
 
     @cached_property
     def _shares_seen(self) -> SharesSeen:
-        """What the classes tell of how much was seen; few sites have one that it must tell it."""
+        """Estimates of how much was seen, by pairs of classes; few sites need them."""
         single = [found for found in self._classes if not found.sections]
         return SharesSeen(single, self._groups.site.locations)
 
     @cached_property
     def _parts_seen(self) -> PartsSeen:
-        """What the parts of things tell of it; few sites have a class that must tell it."""
+        """Estimates of how much was seen, by numbered parts; few sites need them."""
         return PartsSeen(self._groups.site.locations)
 
     @cached_property
     def _reach(self) -> Reach | None:
-        """What the pages link, where that is known; few sites have a class to ask about it."""
+        """The links of the site, if they are known; few sites need them."""
         links = self._groups.site.links
         return Reach(links, self._groups, self._form) if links else None
 
@@ -175,7 +176,7 @@ class _Skips:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether a class was refused since too little is known of it, and another order may do."""
+        """Whether a class was refused for lack of evidence, and another order may accept more."""
         return bool(self._unsure) and self._is_reordered
 
     def rules(self) -> Iterator[tuple[SkipClass, LearnedRule]]:
@@ -196,23 +197,23 @@ class _Skips:
                 yield from rules
 
     def refused(self) -> Iterator[LearnedRule]:
-        """Yield what failed by little, as it is beside all that was accepted before and since."""
+        """Yield rules for refused classes, by the evidence that is left after all were judged."""
         domain = self._groups.site.domain
         return proposed(
             self._refused, self._pages.skipped, self._pages.look_at, domain, self._thresholds
         )
 
     def _judge(self, found: SkipClass, known: int = 0) -> Evidence | None:
-        """Return the evidence for a class if it is enough.
+        """Return the evidence for a class if it is enough, otherwise None.
 
-        :param known: how many pages prior knowledge is worth.
+        :param known: how many pages the prior knowledge is worth.
         """
         look = self._pages.look_at(found)
         pages = sum(1 for page in found.telling if look.others[page])
         alone = {page for page, count in look.others.items() if not count}
         alone -= look.claimed | look.changed
         against = look.against
-        # What the site says and what most of the class show are two witnesses against one.
+        # The site's word and most of the class speak for it, one different capture against it.
         changed, tried = len(look.changed), len(look.seen | look.changed)
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
             against[HAS_CHANGED] = changed
@@ -220,7 +221,8 @@ class _Skips:
             against[DECLARES_UNSEEN] = len(look.claimed)
         if pages <= against.total() or known >= _KNOWN or self._is_chance(found, look):
             against[IS_ELSEWHERE] = self._displaced(found, look)
-            # A page that declares where it is led from is found there: that is no chance.
+            # Chance does not explain a page with a URL that declares itself, though rewrites lead
+            # it into the class.
             alone = {
                 p for p in alone if not self._pages.canonical.isdisjoint(self._pages.led(p, found))
             }
@@ -241,7 +243,7 @@ class _Skips:
         return evidence_of(found, look, against, self._thresholds)
 
     def _note_led(self, found: SkipClass, alone: set[int], pages: int, lost: int) -> None:
-        """Note what leads to a class that may be skipped without the rewrites that lead there.
+        """Note the rewrites into a class, if without them the class may be skipped.
 
         :param alone: its pages that are found nowhere else.
         :param pages: how many speak for it.
@@ -260,18 +262,18 @@ class _Skips:
             }
 
     def _refuse(self, found: SkipClass, look: Look, against: Counter[str]) -> None:
-        """Keep a class that somebody may want to see."""
+        """Keep a refused class if somebody may want to see it."""
         if not found.sections and self._thresholds.consider(
             evidence_of(found, look, against, self._thresholds)
         ):
             self._refused.append(Refused(found, look, against))
 
     def _cut_off(self, found: SkipClass, look: Look) -> int:
-        """Return how many pages are found elsewhere, but only by what a class would skip.
+        """Return how many pages are found elsewhere, but only through URLs that a class would skip.
 
-        None where no more are than chance makes: a crawl that was cut short has not seen all that
-        links them. That it missed what links most pages of the class is no chance, whatever the
-        class links besides: it leads to them, as searches do to results that last for a while.
+        A crawl that was cut short has not seen all links, so 0 is returned if chance explains the
+        number. Chance is no excuse if most pages of the class are cut off: then the class is the
+        way to them, as searches are to results that last for a while.
         """
         if self._reach is None:
             return 0
@@ -289,10 +291,10 @@ class _Skips:
         return cut if chance < 1.0 - self._thresholds.confidence else 0
 
     def _is_hardly_seen(self, look: Look) -> bool:
-        """Tell whether so few of the URLs that are declared were seen that no crawl misses as many.
+        """Tell whether too few of the declared URLs were seen for a crawl to miss them by chance.
 
-        They may be linked nowhere else: where next to none was seen, and where the crawl has seen
-        most of what another class declares.
+        Then they may be linked nowhere else. So it is if next to none were seen, or significantly
+        fewer than of the URLs that another class declares.
         """
         claimed, told = len(look.claimed), len(look.claimed | look.seen)
         if claimed > _MAX_CLAIMED * len(look.seen):
@@ -301,17 +303,16 @@ class _Skips:
         return chance <= 1.0 - self._thresholds.confidence
 
     def _is_chance(self, found: SkipClass, look: Look) -> bool:
-        """Tell whether the pages that are found nowhere else are no more than chance makes.
+        """Tell whether chance explains the pages that were found nowhere else.
 
-        Of a crawl that has left nothing none is, but what changed. Of others, how many of their
-        URLs are missing is known in three ways. Of the URLs that rewrites make of others some were
-        seen. Of the members that declare where they belong, some declare a URL that was seen and
-        some one that was not. And where each page of a class has one URL in another class as well,
-        what is missing there was not seen. Where nothing was found elsewhere but what redirects, or
-        declares it, that says nothing of the others.
+        If the crawl ended because nothing was left to fetch, only change explains them. Otherwise
+        the share of URLs that were not seen is estimated in three ways: by the URLs that rewrites
+        make, of which some were seen; by the URLs that members declare, of which some were seen;
+        and by pairs of classes in which each page should have a URL.
 
-        A class to which rewrites lead, to one URL of each page, is no such class: it is the other
-        place of the URLs that lead there.
+        Chance is no explanation if no page was found elsewhere except by redirects and
+        declarations, which say nothing about the others; nor for a class to which rewrites lead,
+        to one URL of each page, since that is itself the other place of the URLs that lead there.
         """
         undeclared = [count for page, count in look.others.items() if page not in look.told]
         alone = undeclared.count(0)
@@ -331,7 +332,7 @@ class _Skips:
         return self._is_missed(found, look)
 
     def _is_missed(self, found: SkipClass, look: Look) -> bool:
-        """Tell whether so many pages may have been seen nowhere else if all have another URL."""
+        """Tell whether all pages may have another URL, though so many were seen nowhere else."""
         if len(found.pages) < MIN_URLS:
             return False
         declared = Share(len(look.seen), len(look.seen | look.claimed))
@@ -354,17 +355,17 @@ class _Skips:
             if not alone.are_few(self._thresholds.lost):
                 look.is_unsure = alone.none > 1.0 - self._thresholds.confidence
                 return False
-        # What is known of the parts of things only is nothing to judge other places by.
+        # A share that is known from numbered parts only is not used for other classes.
         if known is not None:
             self._shares.append(known)
         return True
 
     def _displaced(self, found: SkipClass, look: Look) -> int:
-        """Return how many pages of a class are not where most of it has its other URL.
+        """Return how many pages of a class are missing where most of it have their other URL.
 
-        Where that is told from the URL, or the URL from that, and was seen to be another page, it
-        is no URL that the crawl has missed; unless one in five of such pages is found at some other
-        place, as posts are that stand on a later part of a topic.
+        The place is computed from the URL, or the URL from the place (:func:`.shown_in_place`). If
+        another page was seen there, the crawl has not just missed the URL. 0 is returned if one in
+        five of such pages is found at some other place, as posts on a later page of a topic are.
         """
         untold = look.others.keys() - look.told
         if all(look.others[page] for page in untold):

@@ -1,4 +1,4 @@
-"""What is left: duplicates for which no rule was found, by what their URLs differ in."""
+"""Counts the duplicates for which no rule was found, by the difference between their URLs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import LearnedRule
 
 MAX_DIFFERENCES = 5
-"""Differences of one domain that are told."""
+"""How many differences of one domain are reported."""
 
 
 def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplained]:
-    """Return what the rules leave of the duplicates outside sinks, the largest part first.
+    """Return the duplicates that no rule explains, by difference, the most frequent first.
 
-    :param groups: what the rewrites make of the URLs.
-    :param rules: all rules; what a ``skip`` or a sink among them is for is explained.
+    Pages that are sinks are left out.
+
+    :param groups: the URLs after the rewrites.
+    :param rules: all rules; duplicates that their ``skip`` or sinks cover are explained.
     """
     rules = [*rules]
     skipped = {template for rule in rules if rule.is_skip for template in rule.setting}
@@ -56,7 +58,7 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
 
 
 def _lost(groups: Groups, one: Location, other: Location) -> int:
-    """Return how many pages the crawl shows that to drop what two URLs differ in would lose."""
+    """Return how many pages of the crawl a rule would lose that drops what two URLs differ in."""
     if one.place != other.place:
         return 0
     steps = [DropParam(name) for name in sorted(_names(one, other))]
@@ -64,7 +66,7 @@ def _lost(groups: Groups, one: Location, other: Location) -> int:
 
 
 def difference(one: Location, other: Location) -> str:
-    """Return what two URLs differ in.
+    """Return what two URLs differ in: parts in angle brackets, and names of parameters.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> difference(locate("http://a.example/x?b=1&c=2"), locate("http://a.example/y?b=1&c=3&d"))

@@ -1,8 +1,7 @@
-"""Redirects that go by where the visitor came from.
+"""Finds redirects whose target depends on the page that the visitor came from.
 
 ``/add-tag/old`` leads back to the list that linked it, with ``old`` added to its tags, or to the
-cloud of tags, where that was read. A crawl fetches it once, so that it looks as if one of these
-were what it shows.
+tag cloud if that linked it. A crawl fetches it once, and it looks as if it always led there.
 """
 
 from __future__ import annotations
@@ -16,27 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _Shape: TypeAlias = "tuple[Origin, tuple[str, ...], tuple[tuple[str, str], ...]]"
-"""A URL with :data:`_PLACE` wherever its text stood."""
+"""A URL with :data:`_PLACE` in the place of one text."""
 
-# No path and no value has it.
+# No path and no value has this character.
 _PLACE = "\0"
 
 _MIN_TEXTS = 3
-"""Texts that lead to a place before others may lead there as well."""
+"""How many texts must lead to a place before other texts are taken to lead there, too."""
 
 
 def wavering(
     redirects: Iterable[tuple[Location, Location]],
     seen: Callable[[], Iterable[tuple[Location, int]]],
 ) -> frozenset[Location]:
-    """Return the URLs that redirect to one place or another, by what is no part of them.
+    """Return the URLs that redirect to one of several places, though nothing in them says which.
 
-    That is so where URLs of one shape lead to several places, each with the text of its own in it,
-    and a text has another page at each. Where a number leads to the blog or to the news, by what
-    it is the number of, it is at one of them only.
+    They are found by their shape: URLs of one shape lead to several places, each with the text of
+    the URL in it, and some text has a different page at two of these places. (If numbers lead to a
+    blog or to the news, each number has a page at one of the two only.)
 
-    :param redirects: URLs, and where they lead.
-    :param seen: returns the URLs that show something, with their pages.
+    :param redirects: URLs, each with its target.
+    :param seen: returns the URLs that show a page, each with the page.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> lists, clouds, adds = (
@@ -75,7 +74,7 @@ def wavering(
 def _shown(
     places: Iterable[_Shape], seen: Iterable[tuple[Location, int]]
 ) -> dict[_Shape, dict[str, int]]:
-    """Return the page of each text at some places."""
+    """Return for each place the page of each text."""
     found: dict[_Shape, dict[str, int]] = {place: {} for place in places}
     for url, page in seen:
         for text in _texts(url):
