@@ -64,6 +64,28 @@ def test_site_that_answers_everything_with_one_page_teaches_nothing():
     assert learned.redundant == len(seen) - 1
 
 
+@pytest.mark.parametrize(
+    ("ways", "others"),
+    [
+        (("a{}.html", "a{}.html?id=1", "a{}.html?id=2"), ("b?id=7", "b?id=8")),
+        (("a{}?show=1", "a{}?show=1&id=1", "a{}?show=1&id=2"), ("?show=1&id=7", "?show=1&id=8")),
+        (("d{}/", "d{}/index.html"), ("", "index.html")),
+        (("a{}x", "A{}X"), ("b", "B")),
+        (("t{}.html", "/t{}.html"), ("b", "/b")),
+    ],
+)
+@pytest.mark.parametrize("host", ["", "www."])
+def test_pages_of_one_user_say_nothing_of_those_of_others(ways, others, host):
+    """Of which the crawl met none with such a URL."""
+    site = f"http://{host}uni.example/"
+    seen = [see(f"{site}~ann/{way.format(i)}", f"ann {i}") for i in range(30) for way in ways]
+    seen += [see(f"{site}~{name}/p{i}", f"{name} {i}") for name in ("ben", "eve") for i in range(9)]
+    canonicalizer = Canonicalizer(rules(seen))
+    assert len({canonicalizer.canonicalize(each.url) for each in seen}) == 48
+    urls = [f"{site}{home}{path}" for home in ("", "~ben/") for path in others]
+    assert len({*map(canonicalizer.canonicalize, urls)}) == len(urls)
+
+
 def test_script_that_has_all_pages_keeps_its_parameters():
     """What selects the page among hundreds is no noise for agreeing on a few."""
     seen = [see(f"/app?do=show&id={i}&view={v}", f"{i} {v}") for i in range(60) for v in "abc"]

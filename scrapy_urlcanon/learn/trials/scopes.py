@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.url import home_of
 from scrapy_urlcanon.learn.held.merges import common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.scope import Scope
@@ -60,13 +61,13 @@ class ScopeSearch:
         if any(is_paging(name, self._groups.site.worded) for name in self._trial.any_value):
             return [
                 tally
-                for tally in self._conditional()
+                for tally in map(self._at_home, self._conditional())
                 if tally.support(self._thresholds) >= MIN_PARTED * (1 + tally.against)
                 and self._stands(tally)
             ]
         found = self._choose(self._trial.whole, range(len(self._merges)), 1, self._rivals)
         chosen = [self._narrowed(self._localized(tally)) for tally in found]
-        chosen = chosen or self._conditional()
+        chosen = list(map(self._at_home, chosen or self._conditional()))
         return [
             tally
             for tally in chosen
@@ -291,6 +292,23 @@ class ScopeSearch:
                 scope, inside = part, left
         merges = (merge for merge in self._merges if scope.holds(merge.target))
         return tally if scope == tally.scope else trial.tally(scope, merges)
+
+    def _at_home(self, tally: Tally) -> Tally:
+        """Return the tally of the directory of the one user whose pages are all of the evidence.
+
+        What is right of pages that one user of a server made says nothing of those of others.
+        """
+        merges, scope = self._merges, tally.scope
+        if scope.segments or self._is_host_wide:
+            return tally
+        evidence = (
+            to for n, to in enumerate(merges.targets) if merges.pages(n) and scope.holds(to)
+        )
+        home = home_of(next((to.path for to in evidence), "/"))
+        if home == "/" or any(home_of(to.path) != home for to in evidence):
+            return tally
+        narrow = scope._replace(segments=(home.strip("/"),))
+        return self._trial.tally(narrow, (merge for merge in merges if narrow.holds(merge.target)))
 
     def _part_of_all(self, merges: Iterable[int], depth: int) -> Scope | None:
         """Return the scope so far from the widest that some merges are in, if that is one."""
