@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 LONGEST_RULE = 500
 """Characters of one rule, as the documentation of the directive says."""
 
+MOST_NAMES = 500
+"""Names that are taken from one robots.txt, about. Owners write some tens."""
+
 _PAGINATION = "page pages paged pg pagenum page_num page_id pageno p start offset limit"
 _PAGE_SIZE = "per_page perpage page_size pagesize cursor"
 _SEARCH = "q query search search_query keyword keywords term text"
@@ -122,7 +125,8 @@ def read_clean_param(robots: bytes) -> CleanParam:
     r"""Return what *robots*, the content of a robots.txt, declares.
 
     Any content is read, in time that is linear in its length; what is not a valid rule becomes a
-    problem with its line number.
+    problem with its line number. Nothing is read behind 500 names: each of its URLs is held against
+    all rules.
 
     >>> declared = read_clean_param(b"User-agent: *\nClean-param: sid /forum/\nClean-param: a-b")
     >>> [(rule.line, rule.params, rule.path) for rule in declared.rules]
@@ -130,11 +134,16 @@ def read_clean_param(robots: bytes) -> CleanParam:
     """
     rules: list[CleanParamRule] = []
     problems: list[CleanParamProblem] = []
+    count = 0
     for number, line in enumerate(_lines(robots), 1):
         found = _DIRECTIVE.match(line)
         if not found:
             continue
         value = found[1].partition("#")[0].strip()
+        if count + len(problems) >= MOST_NAMES:
+            told = f"there are {MOST_NAMES} names before it; not taken, nor what follows"
+            problems.append(CleanParamProblem(number, shortened(value, _SHOWN), told))
+            break
         try:
             params, path = _parse(value)
         except ValueError as error:
@@ -147,6 +156,7 @@ def read_clean_param(robots: bytes) -> CleanParam:
                 problems.append(CleanParamProblem(number, shortened(name, _SHOWN), reason))
             else:
                 taken.append(name)
+        count += len(taken)
         if taken:
             rules.append(CleanParamRule(number, tuple(taken), path))
     return CleanParam(tuple(rules), tuple(problems))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.rule_files.clean_param import CONTENT_PARAMS, read_clean_param
+from scrapy_urlcanon.rule_files.clean_param import CONTENT_PARAMS, MOST_NAMES, read_clean_param
 
 
 def _dropped(robots, path):
@@ -154,6 +154,18 @@ def test_a_rule_has_at_most_500_characters():
         (problem,) = declared.problems
         assert f"{length} characters" in problem.reason
         assert len(problem.text) < 100
+
+
+@pytest.mark.parametrize("line", ["s{}", "s{0}&t{0} /a*{0}", "id", "a-{}=1"])
+def test_no_more_than_some_hundred_names_are_taken(line):
+    """Each URL of the host is held against all of them: 26,000 lines took a second for each."""
+    lines = "\n".join(f"Clean-param: {line.format(i)}" for i in range(20_000))
+    declared = read_clean_param(lines.encode())
+    names = [name for rule in declared.rules for name in rule.params]
+    refused = declared.problems[:-1]
+    assert MOST_NAMES <= len(names) + len(refused) <= MOST_NAMES + 1
+    assert "500 names before it" in declared.problems[-1].reason
+    assert declared.problems[-1].line == (251 if "&" in line else 501)
 
 
 @pytest.mark.parametrize(
