@@ -1,4 +1,4 @@
-"""URL text in, canonical URL text out, and the reasons."""
+"""The canonicalizer: maps a URL to its canonical URL, and explains each step."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
 
 MAX_PASSES = 10
-"""After so many rules that go on to change a URL do not settle."""
+"""How often the rules are applied to a URL. If they still change it then, they do not settle."""
 _REMEMBERED_OPTIONS = 200
 SCRAPY = "scrapy"
-"""The name of the step that Scrapy's own canonicalization is."""
+"""The name of the step in which Scrapy's own canonicalization changes a URL."""
 
 
 class Canonicalizer:
@@ -87,11 +87,11 @@ class Canonicalizer:
         self.configuration = configuration
         self._policies = policies or Policies(configuration)
         self.fast_path = FastPath(self._policies)
-        """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
+        """Gives the results of :meth:`canonical_or_none` for common URLs, and faster."""
         self._overrides_of = lru_cache(_REMEMBERED_OPTIONS)(self._unpacked)
 
     def __getstate__(self) -> tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]:
-        # All else is made of these two, and made again where they are unpickled.
+        # All else is made of these two, also after unpickling.
         return self.configuration, self._policies.declared
 
     def __setstate__(self, state: tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]) -> None:
@@ -101,7 +101,7 @@ class Canonicalizer:
             self.declare(host, rule_sets)
 
     def __copy__(self) -> Self:
-        """Return one that goes on as this one does now, whatever is suspended here.
+        """Return a copy with the present rules, which later calls of :meth:`suspend` do not change.
 
         >>> from copy import copy
         >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
@@ -110,7 +110,7 @@ class Canonicalizer:
         >>> before.canonicalize("http://example.com/?id=1")
         'http://example.com/'
 
-        Nothing is compiled anew. What is declared later holds for both.
+        Nothing is compiled again. Rules that are declared later hold for both.
         """
         copied = self.__class__.__new__(self.__class__)
         copied._setup(self.configuration, self._policies)  # noqa: SLF001
@@ -133,7 +133,7 @@ class Canonicalizer:
         self.fast_path.use(self._policies)
 
     def as_written(self) -> Self:
-        """Return one with all that users and sites wrote, and nothing suspended.
+        """Return a canonicalizer with all rules of users and sites, and nothing suspended.
 
         >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
         >>> canonicalizer.suspend(RuleEntry("drop_params", "id"), "example.com")
@@ -166,12 +166,12 @@ class Canonicalizer:
         'http://example.com/a'
 
         :param base: the URL of the page that links to *url*, in case it is relative.
-        :raises TypeError: if *url* is no text, as a missing value of a table is none.
+        :raises TypeError: if *url* is no text, as with a missing value in a table.
         """
         if not isinstance(url, str):
             raise TypeError(f"expected the text of a URL, got {url!r}")
         if base is not None:
-            with suppress(ValueError):  # which it is of brackets that hold no address
+            with suppress(ValueError):  # brackets around something that is no IPv6 address
                 url = urljoin(base, url)
         canonical = self.canonical_or_none(url)
         return url if canonical is None else canonical
@@ -209,9 +209,7 @@ class Canonicalizer:
         return Explanation(url, canonical, tuple(steps))
 
     def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
-        """Take over what the site on *host* declares, in place of what it did before.
-
-        It is weaker than every rule.
+        """Replace the rules that the site on *host* declares. They are weaker than all others.
 
         >>> from scrapy_urlcanon.rule_files.clean_param import read_clean_param
         >>> canonicalizer = Canonicalizer()
@@ -220,14 +218,14 @@ class Canonicalizer:
         >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
         'http://example.com/forum/?t=2'
 
-        :param host: normalized; the rules are not looked at for its subdomains.
+        :param host: normalized; the rules do not hold for its subdomains.
         """
         self._policies.declare(host, rule_sets)
         self.fast_path.use(self._policies)
 
     @property
     def declared(self) -> Mapping[str, tuple[RuleSet, ...]]:
-        """What sites declare for themselves, by host."""
+        """The rules that sites declare for themselves, by host."""
         return self._policies.declared
 
     def policy(self, url: str, *, options: Mapping[str, Any] | None = None) -> Policy:
@@ -264,26 +262,26 @@ class Canonicalizer:
         if options is None:
             return None
         try:
-            # Made anew for each request, or changed since: by their bytes they are the same or not.
-            # The older version tells equal values as equal, however often each is shared.
+            # Options are made for each request, or changed in place, so they are compared by value.
+            # Version 2 of the format writes equal values alike, whether they are shared or not.
             packed = marshal.dumps(options, 2)  # type: ignore[arg-type]
         except ValueError:
-            # Of other objects than plain data nobody knows when they change.
+            # Objects other than plain data may change at any time, so they are not cached.
             return self._validated(options)
         return self._overrides_of(packed)
 
     def _unpacked(self, options: bytes) -> RuleSet:
-        # A copy, which nobody changes.
+        # Unpacking makes a copy that nobody can change.
         return self._validated(marshal.loads(options))  # noqa: S302 - packed here
 
     def _validated(self, options: Mapping[str, Any]) -> RuleSet:
         return self.configuration.overrides('request.meta["urlcanon"]', options)
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
-        """Apply the policy of the URL, and again, until it changes nothing.
+        """Apply the policy of the URL again and again, until it changes nothing.
 
-        A rule may lead to a URL for which other rules hold. Were that not followed up,
-        the canonical URL would have a canonical form other than itself.
+        A rule may lead to a URL for which other rules hold. Without further passes a canonical URL
+        could have another canonical form than itself.
         """
         written: list[Step] = []
         passes: dict[str, int] = {}
@@ -293,7 +291,7 @@ class Canonicalizer:
             normalized = normalize(url, normalizations)
             policy = self._policies.for_url(normalized, overrides)
             if policy.as_scrapy:
-                # Nothing else is to be merged, not even by our normalizations.
+                # Nothing else is merged, not even by our normalizations.
                 own = _as_scrapy(text, steps)
                 if own != text:
                     text, written = own, []
@@ -317,7 +315,8 @@ class Canonicalizer:
             steps += normalizations
             before = str(normalized)
             if before in passes:
-                # Rules for several patterns lead in a circle: its URLs become the first as text.
+                # Rules for several patterns lead in a circle: all of its URLs become the one that
+                # comes first in the order of texts.
                 circle = [text for text in passes if passes[text] >= passes[before]]
                 first = min(circle)
                 del steps[passes[first] :]
@@ -328,8 +327,8 @@ class Canonicalizer:
             if url != normalized:
                 steps += more
             else:
-                # What one rule did, if anything, another one undid. What is for the URL as it was
-                # written may show only now: `/%68ttp://` is `/http://`.
+                # The rules undid what they did, if anything. A rule for the URL as it was written
+                # may match only after normalization: `/%68ttp://` is `/http://`.
                 url = _apply(as_written, normalized, steps)
                 if url == normalized:
                     return before
@@ -339,7 +338,7 @@ class Canonicalizer:
 
 @lru_cache(_REMEMBERED_OPTIONS)
 def _without(entries: tuple[RuleEntry, ...], catalogue: Catalogue) -> RuleSet:
-    """Return the rule set that turns *entries* off, the same one each time: policies go by it."""
+    """Return the rule set that turns *entries* off; the same object each time, as a cache key."""
     return RuleSet(Pattern("*"), taken_back(entries, catalogue), Layer("suspended"))
 
 
@@ -353,10 +352,10 @@ def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:
 
 
 def _as_scrapy(text: str, steps: list[Step]) -> str:
-    """Return what Scrapy's own fingerprint is made of.
+    """Return the URL from which Scrapy's default makes a fingerprint.
 
-    Where w3lib would change that once more (``%%341`` is ``%41`` to it, and ``%41`` is
-    ``A``), it is no canonical URL, and following it would merge what Scrapy keeps apart.
+    If w3lib would change that once more (it turns ``%%341`` into ``%41``, and ``%41`` into ``A``),
+    it is no canonical URL, and following it would merge what Scrapy keeps apart.
     """
     # It imports ssl and more, for nothing with the other presets.
     from w3lib.url import canonicalize_url  # noqa: PLC0415

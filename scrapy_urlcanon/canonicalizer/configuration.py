@@ -91,13 +91,13 @@ class Configuration(NamedTuple):
         return any(option in rule_set.options for origin in self.origins for rule_set in origin)
 
     def doubts(self) -> Iterator[Problem]:
-        """Yield what is valid, and probably does not mean what was intended.
+        """Yield settings that are valid, but probably do not mean what was intended.
 
         >>> rules = {"example.com": {"drop_params": ["a,b"]}}
         >>> print(*Configuration.load("safe", [Source("MINE", rules)]).doubts())
         MINE['example.com']['drop_params']: 'a,b' is one name as it stands: list several names
         """
-        # With rules for 100,000 domains it takes time to ask what has no doubts.
+        # With rules for 100,000 domains it would take long to ask value types that have no doubts.
         finders = {
             option.name: option.values.doubts
             for option in self.catalogue
@@ -120,8 +120,8 @@ class Configuration(NamedTuple):
         return self._replace(origins=(*self.origins, (rule_set,)))
 
     def as_written(self) -> Self:
-        """Return the configuration as users wrote it, without what :meth:`without` added."""
-        # That has a layer which names no pattern. An origin may be empty, and has a source.
+        """Return the configuration as users wrote it: without the changes of :meth:`without`."""
+        # What that adds has a layer without a pattern. An origin with a source stays if empty.
         written = (
             origin
             for origin in self.origins
@@ -174,7 +174,7 @@ class Configuration(NamedTuple):
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Pause the garbage collector: looking through many objects that stay takes as long again."""
+    """Pause the garbage collector, which would double the time by searching objects that stay."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

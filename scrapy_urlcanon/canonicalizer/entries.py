@@ -1,4 +1,4 @@
-"""The entries of options: what can be right or wrong by itself."""
+"""Entries of options, such as one name of a list: each can be right or wrong by itself."""
 
 from __future__ import annotations
 

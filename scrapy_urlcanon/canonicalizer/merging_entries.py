@@ -19,8 +19,8 @@ class MergingEntries(NamedTuple):
     entries: tuple[RuleEntry, ...]
     """Empty if no option does, but a normalization that is always on."""
     is_joint: bool
-    """Whether the two stay one until all of the entries are off, because one does what another
-    does. Otherwise each of them is necessary."""
+    """Whether none of the entries is necessary, because others do the same: the two stay one until
+    all of these are off. Otherwise each is necessary: without any one of them the two differ."""
 
 
 def merging_entries(canonicalizer: Canonicalizer, url: str, other: str) -> MergingEntries:
@@ -46,7 +46,7 @@ def merging_entries(canonicalizer: Canonicalizer, url: str, other: str) -> Mergi
     off: dict[RuleEntry, None] = {}
     while not differ(off):
         options = taken_back(off, catalogue)
-        # What is off may have hidden what does the same.
+        # An entry that is off now may have hidden another one that does the same.
         fired = [
             entry
             for one in (url, other)

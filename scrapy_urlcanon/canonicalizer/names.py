@@ -93,7 +93,7 @@ class NameMatcher:
 
     @property
     def exact(self) -> frozenset[str] | None:
-        """The names that are listed and not taken back; None where they cannot be counted."""
+        """The names that are listed and not taken back; None if there are globs among them."""
         if self._globs:
             return None
         return frozenset(name for name, (_, entry) in self._exact.items() if not entry.takes_back)
@@ -104,7 +104,7 @@ class NameMatcher:
         return entry is not None and not entry.takes_back
 
     def cause_of(self, name: str) -> Cause | None:
-        """Return the entry that lists *name*, as what changed a URL.
+        """Return the entry that lists *name*, as the cause of a change.
 
         :returns: None where the name is not listed, or taken back.
         """

@@ -1,4 +1,4 @@
-"""Which rules apply to a URL."""
+"""Finds the policy of a URL: the value of each option for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CACHED_POLICIES = 2_000
 _CACHED_FOR_REQUESTS = 200
 _Key = TypeVar("_Key")
 _FEW = 8
-"""Rule sets that are tried one by one sooner than those that may hold are looked up."""
+"""Up to how many rule sets are tried one by one; more are found by an index."""
 
 
 _Test = tuple[RuleSet, "Callable[[Url], bool] | None"]
@@ -48,12 +48,11 @@ class Policy:
 
     :param options: by name, each with the layer that set it.
     :param rules: in the order in which they apply.
-    :param as_scrapy: whether Scrapy's own canonicalization decides about all that no rule of the
-        user changes: preset ``scrapy``, but where one says of the fragment, the order of parameters
-        or the URL as it was written what Scrapy does not do.
-    :param scrapy_does: the options of *rules* that have the value which stands for what Scrapy
-        does.
-    :param skip: the URLs that are not to be fetched, if any.
+    :param as_scrapy: whether Scrapy's own canonicalization applies if no rule of the user changes
+        the URL. So it is under the preset ``scrapy``, unless a rule contradicts it: about the
+        fragment, the order of parameters, or the URL as it was written.
+    :param scrapy_does: the options of *rules* with the value that stands for what Scrapy does.
+    :param skip: the URLs that are not fetched, if any.
     """
 
     def __init__(
@@ -72,42 +71,42 @@ class Policy:
         self.skip = skip
 
     def skips(self, url: Url) -> Cause | None:
-        """Return because of which template the canonical *url* is not fetched, or None."""
+        """Return the template because of which the canonical *url* is not fetched, or None."""
         return None if self.skip is None else self.skip.cause(url)
 
 
 class HostPolicy:
-    """The policies of the hosts with the same rule sets: they may differ by path and query.
+    """The policies of hosts with the same rule sets; they may differ by path and query.
 
-    :param rule_sets: those whose host matches, the later ones stronger.
-    :param only: the policy, where path and query make no difference.
+    :param rule_sets: the rule sets whose host matches, the later ones stronger.
+    :param only: the policy, if path and query make no difference.
     """
 
     def __init__(self, rule_sets: tuple[RuleSet, ...], only: Policy | None) -> None:
         self.only = only
         self._are_few = len(rule_sets) <= _FEW
-        # None is for all URLs: no call is made for it.
+        # The test is None for a pattern that all URLs of the host match, which saves a call.
         self._tests = [
             (r, None if r.pattern.is_for_whole_host else r.pattern.matches_on_its_host)
             for r in rule_sets
         ]
-        # Filed under what must be in a URL, so that not all have to be tried on it.
+        # An index of the rule sets, by what a URL must have, so that not all have to be tried.
         self._always: list[int] = []
         self._lists: list[list[int]] = []
-        # By first segment which of the lists.
+        # By the first segment, the number of a list.
         self._by_segment: dict[str, int] = {}
-        # By name and value; no value is any value.
+        # By name and value of a parameter; None stands for any value.
         self._by_parameter: dict[str, dict[str | None, int]] = {}
-        # The same, but none for what holds wherever it is found.
+        # As _tests, but without a test for rule sets that hold if the index finds them.
         self._tests_of_found: list[_Test] = [
             (r, None if self._file(r.pattern, position) else holds)
             for position, (r, holds) in enumerate(self._tests)
         ]
-        # What is to be tried, or else all that holds, by the lists that were found.
+        # By the lists that were found: what is to be tried, or else all that holds.
         self._known: dict[tuple[int | None, ...], _Known] = {}
 
     def _file(self, pattern: Pattern | SitePattern | PlacePattern, position: int) -> bool:
-        """File the rule set at *position*; return whether it holds wherever it is found."""
+        """Put the rule set at *position* into the index; return whether a hit needs no test."""
         if isinstance(pattern, Pattern):
             for condition in pattern.conditions:
                 if "*" not in condition.name:
@@ -124,7 +123,7 @@ class HostPolicy:
         return False
 
     def _list_of(self, numbers: dict[_Key, int], key: _Key) -> list[int]:
-        """Return the list that has its number in *numbers* under *key*, a new one if none has."""
+        """Return the list whose number is in *numbers* under *key*, a new one if there is none."""
         number = numbers.setdefault(key, len(self._lists))
         if number == len(self._lists):
             self._lists.append([])
@@ -151,7 +150,7 @@ class HostPolicy:
         return sure
 
     def _learn(self, found: tuple[int | None, ...]) -> _Known:
-        """Return what of the lists *found* is to be tried, or else what holds; remember it."""
+        """Return and remember what of the lists *found* is to be tried, or else what holds."""
         lists = (self._lists[number] for number in found if number is not None)
         positions = sorted({*self._always, *chain.from_iterable(lists)})
         tests: list[_Test] = [self._tests_of_found[position] for position in positions]
@@ -165,7 +164,7 @@ class HostPolicy:
 
 
 class Policies:
-    """Finds the policy for a URL, in a time that depends on its host's labels alone."""
+    """Finds the policy for a URL, in a time that depends only on the labels of its host."""
 
     @without_collecting()
     def __init__(self, configuration: Configuration) -> None:
@@ -177,7 +176,7 @@ class Policies:
             usual = [r for r in rule_sets if not r.overrides] if stronger else rule_sets
             self._origins += [_by_host(usual), _by_host(stronger)]
         self.declared: dict[str, tuple[RuleSet, ...]] = {}
-        """What sites declared, by host."""
+        """The rule sets that sites declared, by host."""
         hosts = {host for by_host in self._origins for host in by_host}
         self._globs = {host for host in hosts if "*" in host and is_host_glob(host)}
         self._labels_of_globs = sorted({host.count(".") for host in self._globs})
@@ -186,9 +185,9 @@ class Policies:
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
         self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
-        # Apart: each request may have options of its own.
+        # A cache of its own, since each request may have other options.
         self._compile_for_request = lru_cache(_CACHED_FOR_REQUESTS)(self._make_policy)
-        # That of hosts without rules of their own, nearly all.
+        # The policies of hosts without rules of their own: nearly all hosts.
         self._of_others: HostPolicy | None = None
 
     def for_url(self, url: Url, overrides: RuleSet | None = None) -> Policy:
@@ -217,15 +216,15 @@ class Policies:
 
     @property
     def ends(self) -> set[str] | None:
-        """The last two labels of each host with rules of its own, or the only one.
+        """The last two labels of each host with rules of its own (of ``localhost``, the only one).
 
-        Most hosts are told by these to have none, as is what has the same two. None where a host
-        may have rules whatever it ends in.
+        A host that ends in none of these has no rules of its own. None if that cannot be told from
+        the end of a host, as with patterns such as ``name.*``.
         """
         return None if self._globs else self._ends
 
     def of_others(self) -> HostPolicy:
-        """Return the policies of the hosts without rules of their own, nearly all."""
+        """Return the policies of the hosts without rules of their own: nearly all hosts."""
         if self._of_others is None:
             self._of_others = self._for_names((ANY_HOST,), ())
         return self._of_others
@@ -284,7 +283,7 @@ def _end(host: str) -> str:
 
 
 def _by_host(rule_sets: Iterable[RuleSet]) -> dict[str, list[RuleSet]]:
-    """Return *rule_sets* by the host of their patterns, of each host the stronger ones later."""
+    """Return *rule_sets* by the host of their patterns, the stronger ones later."""
     by_host: dict[str, list[RuleSet]] = {}
     for rule_set in rule_sets:
         by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
@@ -296,7 +295,7 @@ def _by_host(rule_sets: Iterable[RuleSet]) -> dict[str, list[RuleSet]]:
 
 @lru_cache
 def tracking_exceptions() -> tuple[RuleSet, ...]:
-    """Return the rule sets in which the list of tracking parameters does not hold."""
+    """Return the rule sets that keep tracking parameters where these select content."""
     return tuple(
         RuleSet(
             parse_pattern(exception.pattern),

@@ -21,7 +21,7 @@ def suffix_names() -> dict[str, int]:
     No network. Its private part counts, as in browsers: two users of one hosting domain are two
     sites. Most hosts take two look-ups, where the package takes ten times as long.
     """
-    # Not needed by a crawl under the rules that most have, before it is over.
+    # Most crawls do not need it before they end.
     from ada_url import idna_to_ascii  # noqa: PLC0415
     from publicsuffixlist import PSLFILE  # noqa: PLC0415
 
@@ -43,7 +43,7 @@ def suffix_names() -> dict[str, int]:
             # Of `*.ck` the name `ck` is a suffix too.
             name, kind = rule[2:], SUFFIX | ANY_LABEL
         if not name.isascii():
-            # Of Python's codec 500 names take longer than all else here.
+            # With Python's codec, 500 names take longer than all else here.
             name = idna_to_ascii(name).decode()
         names[name] = names.get(name, 0) | kind
         above = name.partition(".")[2]

@@ -1,4 +1,4 @@
-"""Pairs of templates: what has the shape of the first gets that of the second."""
+"""Pairs of templates: a URL that fits the first gets the shape of the second."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.templates import Match
 
-# What such a place takes in a path is often text for readers; the others are identifiers.
+# What places of these classes take in a path is often a title; others take identifiers.
 _DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
 
-# What begins a path, and what ends it, in the query of a normalized URL.
+# In the query of a normalized URL: what a path begins with, and what ends it.
 _SLASH, *_BEHIND_PATH = map(as_query_text, "/?#")
 
 
@@ -48,10 +48,10 @@ class Rewrite:
     """The names of the places that are in parameters."""
 
     _in_addresses: frozenset[str] = field(init=False, repr=False)
-    """Those that are in values which begin with a slash, as a path does."""
+    """The names of the places in values that begin with a slash, as a path does."""
 
     _format: str | None = field(init=False, repr=False)
-    """The new path, to be formatted with what was found; None if some of that is respelled."""
+    """The new path as a format string; None if some of the texts found must be respelled."""
 
     may_lead_to_itself: bool = field(init=False, repr=False)
     """Whether its result may have the shape of :attr:`source` again."""
@@ -85,7 +85,7 @@ class Rewrite:
 
     def may_lead_to(self, other: Rewrite) -> bool:
         """Tell whether the *other* pair may change what this one made."""
-        # A parameter that a pair takes away is not there for it a second time.
+        # A pair that takes a parameter away does not fit its own result.
         if other is self and (
             not self.source.params.keys() <= self.target.params.keys()
             or (self.source.bare and not self.target.bare)
@@ -125,7 +125,7 @@ class Rewrite:
             piece = as_query_text(text or "") + "="
             if text is None or as_path(piece[:-1]) != text or self.target.fitting(query):
                 return None
-            # Where the order stays this is where servers look for it.
+            # Where the order of parameters matters, servers look for a path at the beginning.
             query.insert(0, piece)
         return tuple(query)
 
@@ -164,7 +164,7 @@ class Rewrite:
 def _has_more_than_a_path(address: str) -> bool:
     """Tell whether an address in a parameter has a query or a fragment.
 
-    No URL that a site has is made of these in a path, where they are percent-encoded.
+    In a path these would be percent-encoded, which gives no URL of the site.
     """
     return any(sign in address for sign in _BEHIND_PATH)
 
@@ -172,7 +172,7 @@ def _has_more_than_a_path(address: str) -> bool:
 def _is_normalized(path: str) -> bool:
     """Tell whether the normalizations that are always on would leave *path* as it is.
 
-    They would change what was put into it: ``/dir?name=..`` is not the page ``/``.
+    A text that was moved into the path must not be changed by them: ``/dir?name=..`` is not ``/``.
     """
     if path.endswith(";") or encode_path(path) != path:
         return False
@@ -212,7 +212,7 @@ def parse_rewrite(source: str, target: str) -> Rewrite:
 
 
 def stripped(rewrite: Rewrite) -> Rewrite | None:
-    """Return the pair without slashes at the end of paths, or None where it does nothing else.
+    """Return the pair without slashes at the end of paths, or None if it then does nothing.
 
     >>> pair = stripped(parse_rewrite("/{post}/amp/", "/{post}/"))
     >>> str(pair.source), str(pair.target)
@@ -264,7 +264,7 @@ class RewriteIndex(TemplateIndex):
             return []
         position, changed = change
         if self._next(changed, position + 1) is None:
-            # As nearly always.
+            # This is nearly always the case.
             return [(self._rewrites[position], changed)]
         changes: list[tuple[Rewrite, Url]] = []
         seen = {url: 0}

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.text_templates import TextTemplate
 
 _FEW = 50
-"""Of so many pairs each is compared with each: mostly that shows at once that they settle."""
+"""Up to how many pairs are each compared with each; mostly that shows at once that they settle."""
 _MAX_TRIES = 2_000_000
 """How many times, in all, a pair may be tried on a sample."""
 _MAX_GROWTH = 1 << 14
-"""Characters by which a path may grow before it is taken for one that grows for ever."""
+"""By how many characters a path may grow before it is taken for one that grows for ever."""
 
 
 def find_unsettled(rewrites: Sequence[Rewrite]) -> list[Url] | None:
@@ -56,7 +56,7 @@ class _State(NamedTuple):
 
 
 class _Ways:
-    """Follows URLs up through pairs of templates.
+    """Follows URLs through pairs of templates, from one to the next.
 
     :param rewrites: in the order in which they are applied, round after round.
     """
@@ -65,7 +65,7 @@ class _Ways:
         self._rewrites = rewrites
         self._index = RewriteIndex(rewrites)
         self.tries_left = _MAX_TRIES
-        # How many rounds follow up to the end, this one among them.
+        # How many rounds are left until nothing changes, this one included.
         self._rounds: dict[_State, int] = {}
 
     def endless(self, sample: Url) -> list[Url] | None:
@@ -82,7 +82,7 @@ class _Ways:
                 rounds += 1
                 change = self._next(url, 0)
             if change is None:
-                # The round in which nothing changed is none.
+                # A round in which nothing changed does not count.
                 rounds -= 1
                 break
             state = _State(url, change[0])
@@ -114,7 +114,7 @@ class _Ways:
 
 
 def _words(rewrites: Sequence[Rewrite]) -> list[str]:
-    """Return texts to fill places with: two of no meaning, and what the templates say."""
+    """Return texts to fill places with: two without meaning, and the literals of the templates."""
     literal = (
         word
         for rewrite in rewrites

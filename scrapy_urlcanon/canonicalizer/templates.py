@@ -136,8 +136,8 @@ class Match(NamedTuple):
 class TemplateIndex:
     """Finds, among many templates, those that a URL may fit, in nearly constant time.
 
-    They are filed under their literal texts: the value of a parameter, or the first segment of the
-    path or else its beginning, and its end. These have few different lengths.
+    They are indexed by their literal texts: the value of a parameter, or the first segment of the
+    path (or else its beginning) and its end. Beginnings and ends have few different lengths.
 
     >>> from scrapy_urlcanon.canonicalizer.url import split
     >>> index = TemplateIndex(map(parse_template, ["/a/{id}", "/b/{id}", "/{page}.html"]))
@@ -147,7 +147,7 @@ class TemplateIndex:
 
     def __init__(self, templates: Iterable[Template]) -> None:
         self._by_value: dict[tuple[str, str], list[int]] = {}
-        # By the lengths of beginning and end; no length is that of the first segment.
+        # By the lengths of beginning and end; None stands for the whole first segment.
         self._by_ends: dict[tuple[int | None, int], dict[tuple[str, str], list[int]]] = {}
         for position, template in enumerate(templates):
             self._file(template, position)

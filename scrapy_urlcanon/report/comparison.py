@@ -22,7 +22,7 @@ _EVENTS = (
     ("audit/false_merge", "audits that found another page"),
     ("unparsable", "URLs that could not be parsed"),
 )
-"""Figures that are shown where there are any."""
+"""Figures that are shown only if one of the runs has them."""
 
 
 @frozen
@@ -39,12 +39,12 @@ class Change:
 
     @property
     def difference(self) -> int:
-        """How much more it is in the second run; negative where it is less."""
+        """The figure of the second run less that of the first."""
         return self.after - self.before
 
     @property
     def written(self) -> str:
-        """The difference as text, with its part of the first figure."""
+        """The difference as text, with its share of the first figure in percent."""
         if not self.difference:
             return "same"
         share = f" ({self.difference / self.before:+.0%})".replace("%", " %") if self.before else ""
@@ -82,7 +82,7 @@ def compare(before: Report, after: Report) -> Comparison:
 
 def _changes(before: Report, after: Report, kind: type[Option | Domain]) -> tuple[Change, ...]:
     old, new = ({row.name: row.dropped for row in run.rows(kind)} for run in (before, after))
-    # What one run does not list by its name may be among its others.
+    # A domain that one run does not list by name may be among its others.
     known = (
         name
         for name in old.keys() | new

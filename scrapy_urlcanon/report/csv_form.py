@@ -45,7 +45,7 @@ def to_csv(report: Report) -> str:
 
 
 def _as_text(cell: str) -> str:
-    # Strangers write URLs and the names of parameters. A spreadsheet takes what begins so for a
-    # formula, and obeys marks that turn the direction of writing; readers of CSV end at a NUL.
+    # URLs and parameter names are written by strangers. A spreadsheet would run a formula and obey
+    # marks that change the direction of writing, and readers of CSV stop at a NUL.
     cell = visible(cell)
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell

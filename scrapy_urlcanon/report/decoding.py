@@ -1,4 +1,4 @@
-"""Plain data into attrs classes, with a message that names the place of what is wrong."""
+"""Turns plain data into attrs classes, with errors that name the place of what is wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scrapy_urlcanon.wording import shortened
 
 _NAMES = {int: "a whole number that is not negative", str: "a text"}
 _MAX_COUNT = 2**53 - 1
-"""The largest number that every reader of JSON takes for the same (RFC 8259, section 6)."""
+"""The largest integer that all readers of JSON agree on (RFC 8259, section 6)."""
 
 
 def decode(expected: Any, value: object, place: str = "") -> Any:
@@ -21,7 +21,7 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
     :param expected: int (a count), str, ``tuple[X, ...]``, ``Mapping[str, X]``, or an
         attrs class with fields of these.
     :param place: where *value* stands, for messages.
-    :raises ReportError: if it is none.
+    :raises ReportError: if *value* is no instance of *expected*.
     """
     if has(expected):
         optional = {field.name for field in fields(expected) if field.default is not NOTHING}
@@ -39,7 +39,7 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
     if type(value) is not expected or (expected is int and value < 0):  # type: ignore[operator]
         raise _unexpected(place, _NAMES[expected], value)
     if isinstance(value, int) and value > _MAX_COUNT:
-        # Shares of such numbers, and bars as long as they are, cannot be made.
+        # Larger numbers are no counts, and no shares or bars could be made of them.
         raise _unexpected(place, f"no number above {_MAX_COUNT:,}", value)
     return value
 

@@ -1,4 +1,4 @@
-"""Where reports are written to: the setting ``URLCANON_REPORT``."""
+"""The paths that reports are written to: the setting ``URLCANON_REPORT``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 
 def destinations(templates: Iterable[str], *, name: str, time: datetime) -> tuple[Path, ...]:
-    """Return the paths of the setting, each of a file that can be written.
+    """Return the paths of the setting, after making sure that each can be written.
 
-    :param templates: the paths as they are written there.
-    :param name: of the spider, for ``%(name)s``.
-    :param time: of the start, in UTC, for ``%(time)s``, which is written as that of Scrapy's
-        feeds.
+    :param templates: the paths as written in the setting.
+    :param name: the name of the spider, for ``%(name)s``.
+    :param time: the start of the crawl, in UTC, for ``%(time)s``, in the format of Scrapy's feeds.
     :raises ConfigurationError: with every path that cannot be written.
     """
     paths = tuple(Path(fill(template, name=name, time=time)) for template in templates)
@@ -41,12 +40,12 @@ def destinations(templates: Iterable[str], *, name: str, time: datetime) -> tupl
 
 
 def write_untaken(path: Path, text: str) -> Path:
-    """Write *text* to *path*, or where there is such a file to one with a number that nobody has.
+    """Write *text* to *path*, or if that exists, to the same path with the first free number.
 
-    For a path with the time of the start: what is there is of a crawl that started in that second.
-    Another process may write its own in this very moment.
+    This is for paths with the start time in them: the file is that of another crawl that started in
+    the same second, perhaps in another process that is writing now.
 
-    :returns: which it was written to.
+    :returns: the path that was written.
     :raises OSError: as :func:`.write_atomically`; nothing is left then.
     """
     free, number = path, 1

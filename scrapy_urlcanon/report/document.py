@@ -28,7 +28,7 @@ class Report:
     finished: str
     finish_reason: str
     figures: Mapping[str, int]
-    """The stats whose name begins with ``urlcanon/``, without that."""
+    """The stats whose names begin with ``urlcanon/``, by the rest of the name."""
     contents: Mapping[type, tuple[Any, ...]] = field(factory=dict)
     """The rows of each section, by their class."""
     generator: str = field(factory=generator)

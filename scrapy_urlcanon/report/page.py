@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _FOLDED_FROM = 160
-"""URLs of more than twice as much show so many characters, and the rest when asked for."""
+"""How many characters of a long URL are shown at first. One up to twice as long is shown whole."""
 
 
 def to_html(report: Report) -> str:
@@ -67,7 +67,7 @@ class ShownUrl:
 
     @property
     def start(self) -> str | None:
-        """The first characters, where the rest is to be folded."""
+        """The first characters, if the rest is folded, otherwise None."""
         length = sum(len(piece.text) for piece in self.pieces)
         return f"{self.url[:_FOLDED_FROM]} …" if length > 2 * _FOLDED_FROM else None
 
@@ -109,7 +109,7 @@ def _hash(text: str) -> str:
 
 
 def _moment(written: str) -> str:
-    """Return a time as the page shows it; one that is none, of an edited report, as it is."""
+    """Return a time as the page shows it; a text that is no time is returned as it is."""
     try:
         time = datetime.fromisoformat(written)
     except ValueError:

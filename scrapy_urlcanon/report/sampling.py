@@ -1,9 +1,8 @@
-"""A sample of the groups of variants, in bounded memory and without chance.
+"""A sample of the groups of variants, in bounded memory, the same in each run.
 
-Of each stratum, a combination of domain and rules, it holds the groups with the smallest
-fingerprints: these are digests, so any group is as likely as another, and the order in
-which requests are dropped makes no difference. Besides it holds the groups with the most
-drops.
+It keeps the groups with the most drops, and for each stratum (a combination of domain and rules)
+the groups with the smallest fingerprints. Fingerprints are digests, so each group is as likely as
+any other, and the order of the requests makes no difference.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 COUNTED_URLS = 256
-"""How far the URLs of a group are counted."""
+"""Up to how many URLs of a group are counted."""
 _GROUPS = 500
 _STRATA = 500
 _GROUPS_OF_STRATUM = 8
@@ -35,13 +34,13 @@ class SampledVariant:
     def __init__(self, drop: Drop) -> None:
         self.url = drop.request.url
         self.options: Any = drop.request.meta.get(META_KEY)
-        """Those of its request alone."""
+        """The options of its request, from ``meta``."""
         self.linked_from = drop.linked_from
         self.redirected_from = next(reversed(sources_of(drop.request)), "")
         self.entries = drop.entries
-        """What made it a variant; later a rule of these may be suspended, or another one hold."""
+        """What made it a variant then. Later one of these may be suspended, or others may hold."""
         self.is_declared = DECLARED_CANONICAL in drop.rules
-        """Whether no rule dropped it, but what the kept URL shows: a page that declares it."""
+        """Whether it was dropped because the page of the kept URL declares it, not by a rule."""
         self.dropped = 0
 
 
@@ -62,7 +61,7 @@ class SampledGroup:
         return len(self._urls)
 
     def add(self, drop: Drop, dropped: int) -> None:
-        """Note *drop*: the group has had *dropped* of them, or more where it has counted more."""
+        """Note *drop*, and that the group has had at least *dropped* of them."""
         url = drop.request.url
         self.dropped = max(self.dropped + 1, dropped)
         if len(self._urls) < COUNTED_URLS:
@@ -76,7 +75,7 @@ class SampledGroup:
 
 
 class GroupSample:
-    """The groups of one crawl that are worth to be shown."""
+    """Chooses the groups of one crawl that the report shows."""
 
     def __init__(self) -> None:
         self._drops: Counter[bytes] = Counter()
@@ -87,7 +86,7 @@ class GroupSample:
         self._smallest_of_largest = 0
 
     def add(self, drop: Drop) -> None:
-        """Note *drop*, that of a variant."""
+        """Note *drop*, a dropped variant."""
         fingerprint = drop.fingerprint
         stratum = (drop.domain, drop.rules)
         dropped = self._count(fingerprint)
@@ -106,10 +105,10 @@ class GroupSample:
                 self._admit_to_largest(fingerprint, group)
 
     def groups(self) -> list[SampledGroup]:
-        """Return the sample: the largest groups, then of each stratum one after the other.
+        """Return the sample, groups with the most drops first.
 
-        Those are drawn in the order of their strata's drops. The result is in the order of
-        the groups' drops.
+        It has the largest groups, and then one group of each stratum in turn, beginning with the
+        strata with the most drops.
         """
         chosen = dict(self._largest)
         ranked = sorted(
@@ -124,8 +123,8 @@ class GroupSample:
 
     def _count(self, fingerprint: bytes) -> int:
         if len(self._drops) >= _COUNTED_GROUPS and fingerprint not in self._drops:
-            # The half with the fewest drops is forgotten. One of them may become large all
-            # the same, and then is counted from there, unless its group is held and counts.
+            # The half with the fewest drops is forgotten. If one of these becomes large later, it
+            # is counted from then on, unless its group is in the sample and has its own count.
             self._drops = Counter(dict(self._drops.most_common(_COUNTED_GROUPS // 2)))
         self._drops[fingerprint] += 1
         return self._drops[fingerprint]
@@ -147,7 +146,7 @@ class GroupSample:
     def _admit_to_largest(self, fingerprint: bytes, group: SampledGroup) -> None:
         self._largest[fingerprint] = group
         if len(self._largest) > _LARGEST:
-            # Of several with the fewest drops the one that came first has had its time.
+            # Of several groups with the fewest drops, the one that came first gives way.
             del self._largest[min(self._largest, key=lambda key: self._largest[key].dropped)]
         if len(self._largest) == _LARGEST:
             self._smallest_of_largest = min(group.dropped for group in self._largest.values())

@@ -1,4 +1,4 @@
-"""Prints at the terminal what may be of strangers: nothing of it is taken for a command."""
+"""Prints at the terminal. Text from web sites is never taken for markup or control characters."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 _STYLES = {Side.BOTH: "", Side.FIRST: "red strike", Side.SECOND: "green underline"}
 _BRACKETS = {Side.BOTH: ("", ""), Side.FIRST: ("[-", "-]"), Side.SECOND: ("{+", "+}")}
 _UNLIMITED = 10_000
-"""The width of what is no terminal."""
+"""The width of a pipe or a file."""
 _UNKNOWN = 80
-"""That of a terminal that does not say its own."""
+"""The width of a terminal that does not tell its own."""
 
 
 class _ConsoleOfCommand(Console):
-    """Leaves it to the command to end where nobody reads on, whatever prints."""
+    """A console that leaves it to the command to end if the reader of a pipe goes away."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
 
 
 def console_of_process(*, stderr: bool) -> Console:
-    """Return what prints on the standard output, or the standard error, as it is now."""
+    """Return a console for the current standard output, or standard error."""
     console = _ConsoleOfCommand(stderr=stderr, highlight=False)
     if not console.width:
-        # Where COLUMNS is 0, as some containers have it, rich would print nothing at all.
+        # If COLUMNS is 0, as in some containers, rich would print nothing at all.
         console.width = _UNKNOWN
     return console
 
@@ -74,7 +74,7 @@ class Screen:
 
     @classmethod
     def of_process(cls, *, stderr: bool = False) -> Self:
-        """Return what prints on the standard output, or the standard error, as it is now."""
+        """Return a screen on the current standard output, or standard error."""
         return cls(console_of_process(stderr=stderr))
 
     @property
@@ -92,7 +92,7 @@ class Screen:
         if indent:
             self._print(Padding(line, (0, 0, 0, indent), expand=False))
         else:
-            # The terminal breaks it, and knows that it was one line when it is copied.
+            # The terminal breaks it, and copies it as one line.
             self._console.print(line, soft_wrap=True)
 
     def table(self, rows: Iterable[Sequence[Cell]], *, numbers: int = 1, indent: int = 0) -> None:
@@ -103,7 +103,7 @@ class Screen:
                 is_number = len(table.columns) < numbers
                 table.add_column(justify="right" if is_number else "left", overflow="fold")
             table.add_row(*map(_text, row))
-        # Padding measures a column in which nothing stands as less than it takes.
+        # Padding takes an empty column for narrower than it is.
         self._print(Padding(table, (0, 0, 0, indent), expand=False) if indent else table)
 
     def bar(self, length: float) -> str:

@@ -1,4 +1,4 @@
-"""What a section of a report is: what it collects, what it stores and how it shows that."""
+"""The base class of report sections: what a section collects, stores and shows."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 class Section:
     """A section of a report.
 
-    A subclass in a module of :mod:`scrapy_urlcanon.report.sections` is all there is to it; beside
-    the module lies ``{name}.html.jinja`` where the section is on the HTML page. An instance
-    collects the rows of one crawl, which are stored in the report; the class methods show them.
+    To add one, put a subclass into a module of :mod:`scrapy_urlcanon.report.sections`, and for the
+    HTML page a template ``{name}.html.jinja`` beside it. An instance collects the rows of one
+    crawl, which are stored in the report; the class methods show them.
     """
 
     place: ClassVar[int]
-    """Sections stand in the order of these."""
+    """Sections are shown in the order of their places."""
     name: ClassVar[str]
-    """Names the template; the section is found under it on the page."""
+    """The name of its template, and the anchor of the section on the page."""
     label: ClassVar[str] = ""
-    """What leads to it from the top of the page; nothing does where it is empty."""
+    """The text of the link to it at the top of the page; there is none if it is empty."""
     key: ClassVar[str] = ""
-    """Under which the JSON form has its rows; empty where it stores nothing of its own."""
+    """The key of its rows in the JSON form; empty if it stores nothing."""
     row: ClassVar[type[Any]]
-    """Of its rows: an attrs class of what :func:`~scrapy_urlcanon.report.decoding.decode` takes."""
+    """The class of its rows: an attrs class that :func:`.decode` takes."""
     since: ClassVar[int] = 1
-    """The first version of the JSON form that has it: one more than the version before it."""
+    """The first version of the JSON form that has it. A new section begins a new version."""
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         """Begin to collect.
@@ -82,7 +82,7 @@ class Section:
 
     @classmethod
     def context(cls, report: Report) -> dict[str, Any] | None:
-        """Return what its template is filled with, or None where it is not on the page."""
+        """Return the variables of its template, or None if it is not on the page."""
         del report
         return None
 

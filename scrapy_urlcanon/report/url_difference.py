@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _MAX_COMPARED = 400
-"""Of more tokens the middle is taken for different: the comparison is quadratic."""
+"""How many tokens are compared, since the comparison takes quadratic time. Of longer URLs the
+middle counts as different."""
 
 
 class Side(Enum):
@@ -36,14 +37,14 @@ class _Token(NamedTuple):
     text: str
     """With its delimiter."""
     key: tuple[str, str]
-    """What is compared: component and content. Which delimiter it has depends on its place."""
+    """What is compared: component and content. The delimiter depends on the place."""
 
 
 def difference(first: str, second: str) -> tuple[Piece, ...]:
     """Return both URLs in one: what they share, and in its place what only one of them has.
 
-    The pieces of both and of the first, joined, make the first. What was redacted differs:
-    there is no telling whether it does.
+    The pieces of both and of the first, joined, give the first URL. Redacted texts count as
+    different, since they may be.
 
     >>> for piece in difference("http://www.example.com/a?id=2", "http://example.com/b?id=2"):
     ...     print(piece.side.value, piece.text)
@@ -96,7 +97,7 @@ def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _tokens(url: str) -> Iterator[_Token]:
-    """Split *url* where a reader would; unlike a parser it takes any text and keeps all of it."""
+    """Split *url* where a reader would. Unlike a parser this takes any text and keeps all of it."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         scheme, rest = "", url

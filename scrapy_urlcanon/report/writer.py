@@ -1,4 +1,4 @@
-"""The extension that writes the report of a crawl where ``URLCANON_REPORT`` says."""
+"""The extension that writes the report of a crawl to the paths of ``URLCANON_REPORT``."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ logger = logging.getLogger(__name__)
 
 
 class ReportWriter:
-    """Writes the report once the engine has stopped: no figure changes after that.
+    """Writes the report once the engine has stopped, when figures no longer change.
 
-    :raises NotConfigured: if another fingerprinter decides what a duplicate is, which
-        :class:`.Crawl` warns of, or a command of Scrapy shows a page: it would write over the
-        report of the last run.
-    :raises ConfigurationError: if a report could not be written in the end.
+    :raises NotConfigured: if another fingerprinter decides what a duplicate is (:class:`.Crawl`
+        warns of that), or if no spider crawls, as in ``scrapy shell``, which would overwrite the
+        report of the last crawl.
+    :raises ConfigurationError: if a report cannot be written at its path.
     """
 
     @classmethod
@@ -59,7 +59,7 @@ class ReportWriter:
         self._canonical_urls = crawl.canonical_urls
         self._started = datetime.now(timezone.utc)
         self._spider = (crawler.spider or crawler.spidercls).name
-        # Before the first request: not at the end of a crawl of three days.
+        # Found out before the first request, not at the end of a crawl of three days.
         templates = crawl.settings.report
         paths = destinations(templates, name=self._spider, time=self._started)
         self._forms = {path: load_object(REPORT_FORMATS[path.suffix.lower()]) for path in paths}
@@ -75,7 +75,7 @@ class ReportWriter:
         self._ordered = crawl.ordered
 
     def response_received(self, response: Response, request: Request) -> None:
-        """Note what *request* led to, where it led to a page."""
+        """Note the page that *request* led to, if it did."""
         if not is_success(response):
             return
         canonical = self._canonical_urls.of(request)
@@ -85,12 +85,12 @@ class ReportWriter:
                 section.note_page(canonical, domain)
 
     def engine_stopped(self) -> None:
-        """Write the report to each path; one that fails stops no other."""
+        """Write the report to each path; an error at one does not stop the others."""
         report = self._report()
         for named, form in self._forms.items():
             path = named
             try:
-                # It was there when the crawl began, three days ago perhaps.
+                # The directory was there when the crawl began, but may have been removed since.
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if path in self._dated:
                     path = write_untaken(path, form(report))
@@ -117,7 +117,7 @@ class ReportWriter:
                 )
 
     def _tell_of_another_at(self, path: Path) -> None:
-        """Say that what stands at *path* is lost, if a crawl wrote it that ran beside this one."""
+        """Log that the report at *path* is overwritten, if a crawl beside this one wrote it."""
         if path.exists() and path.stat().st_mtime > self._started.timestamp():
             logger.warning(
                 "The report %(path)s takes the place of one that was written while this crawl ran. "
@@ -156,7 +156,7 @@ def _figures(stats: Mapping[str, object]) -> dict[str, int]:
     for stat, value in sorted(stats.items()):
         if stat.startswith(PREFIX) and isinstance(value, int):
             name = redact_rule(stat.removeprefix(PREFIX))
-            # Two rules that differ in a secret read the same.
+            # Rules that differ only in a secret have one name.
             figures[name] = figures.get(name, 0) + value
     return figures
 

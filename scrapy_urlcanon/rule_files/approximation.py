@@ -1,4 +1,4 @@
-"""How the prefixes and hosts of foreign patterns are put in terms of ours."""
+"""Expresses the hosts and path prefixes of other programs' patterns in our patterns."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def is_plain_host(text: str) -> bool:
 def includes_no_subdomain(host: str) -> bool:
     """Tell whether *host* as a pattern stands for itself alone.
 
-    Our patterns stand for the subdomains of a host too. An IPv4 address has none, and of
-    ``www.example.com`` we take it that it has none of its own.
+    Our patterns include the subdomains of a host. An IPv4 address has none, and
+    ``www.example.com`` is assumed to have none.
 
     >>> includes_no_subdomain("www.example.com"), includes_no_subdomain("example.com")
     (True, False)
@@ -45,7 +45,7 @@ def includes_no_subdomain(host: str) -> bool:
 def path_at_border(prefix: str) -> str:
     """Return the longest path on a segment border that covers all paths with *prefix*.
 
-    *prefix* is one as text: ``/dp`` is one of ``/dpa`` too.
+    A prefix is compared as text: ``/dp`` is also a prefix of ``/dpa``.
 
     >>> path_at_border("/a/dp"), path_at_border("/a/dp/"), path_at_border("//dp")
     ('/a', '/a/dp', '')

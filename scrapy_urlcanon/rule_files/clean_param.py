@@ -7,9 +7,9 @@ matters; it has at most 500 characters. The path is a prefix of the characters
 ``A-Za-z0-9.-/*_``, in which ``*`` stands for any text; without one it is the whole site.
 
 A robots.txt is for one scheme, host and port (RFC 9309, section 2.3), and the prefix is
-one as text: ``/forum`` is one of ``/forums`` too. Neither can be said with a pattern of
-``URLCANON_RULES``, which includes subdomains and matches on the border of segments. So
-the rule sets have patterns of their own: :meth:`CleanParam.rule_sets`.
+compared as text: ``/forum`` is also a prefix of ``/forums``. A pattern of ``URLCANON_RULES``
+includes subdomains and matches at the borders of segments, so it can express neither. So the
+rule sets have patterns of their own: :meth:`CleanParam.rule_sets`.
 
 >>> declared = read_clean_param(b"Clean-param: sid&sort /forum/*.php\nClean-param: page /")
 >>> [(rule.params, rule.path) for rule in declared.rules]
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST_RULE = 500
-"""Characters of one rule, as the documentation of the directive says."""
+"""How many characters a rule may have, by the documentation of the directive."""
 
 MOST_NAMES = 500
 """Names that are taken from one robots.txt, about. Owners write some tens."""
@@ -198,7 +198,7 @@ def _parse(value: str) -> tuple[list[str], str]:
 
 def _refusal(name: str) -> str | None:
     """Say why the parameter *name* is not taken, or None."""
-    # In the place of what could not be decoded.
+    # It stands in the place of bytes that could not be decoded.
     if "\ufffd" in name:
         return "it is not in UTF-8"
     if not is_writable(name):

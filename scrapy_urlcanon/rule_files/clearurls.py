@@ -26,7 +26,7 @@ FORMAT = "ClearURLs"
 
 _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections")
 _TELLING = ("urlPattern", "rules")
-"""Keys that a host of ours does not have."""
+"""Keys of a provider. In a file of ours no host has options with these names."""
 
 _LETTER_CASE = LeftOut(
     "providers",
@@ -42,7 +42,7 @@ def is_format(document: object) -> TypeGuard[dict[str, Any]]:
         return False
     providers = document["providers"]
     if isinstance(providers, dict):
-        # One that was mistyped makes it no file of ours, where it would be a host.
+        # One provider is enough: with a mistyped one beside it this is still no file of ours.
         return not providers or any(
             isinstance(provider, dict) and not provider.keys().isdisjoint(_TELLING)
             for provider in providers.values()
@@ -51,7 +51,7 @@ def is_format(document: object) -> TypeGuard[dict[str, Any]]:
 
 
 def read(document: Mapping[str, Any]) -> Imported:
-    """Return what *document*, parsed JSON, is in our terms.
+    """Translate *document*, parsed JSON, into our options.
 
     :raises ValueError: with all that is wrong, each with its place.
     """

@@ -1,12 +1,11 @@
-"""Brings foreign rules and their exceptions into the layers of our configuration.
+"""Turns rules of other formats, and their exceptions, into the layers of our configuration.
 
-In the foreign formats an exception takes a URL out of a rule. Our layers only know the
-order of patterns: what a more specific pattern says wins. So an exception becomes a
-``!name`` on its own pattern, where a rule would win over that one among the options that
-override more specific patterns.
+In the other formats an exception takes a URL out of a rule. In our layers the more specific pattern
+wins. So an exception becomes a ``!name`` on its own pattern; if a rule on a more specific pattern
+would win over it, it goes into the options that override more specific patterns (``override``).
 
-A *scope* is a pattern of ours, in the readers of foreign rules too, whose *patterns* are those
-of the foreign format.
+Here, and in the readers of other formats, a *scope* is a pattern of ours, and a *pattern* one of
+the other format.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 @define
 class RuleGroup:
-    """Rules that the same exceptions hold for."""
+    """Rules with the same exceptions."""
 
     drops: dict[Pattern, list[str]] = Factory(dict)
     """Names, or globs, of parameters to drop."""
@@ -112,13 +111,13 @@ def _order(scope: Pattern) -> tuple[Any, ...]:
 
 
 class _TakingBack:
-    """What the exceptions of all groups take back, by their scope."""
+    """By scope, what the exceptions of all groups take back."""
 
     def __init__(self, groups: Sequence[RuleGroup]) -> None:
         self.names: dict[Pattern, dict[str, None]] = {}
         self.options: dict[Pattern, dict[str, None]] = {}
         self.overriding: set[Pattern] = set()
-        """Those that rules on more specific patterns would win over."""
+        """The scopes whose exceptions rules on more specific patterns would win over."""
         self._drops = _Whose((group, group.drops) for group in groups)
         self._options = _Whose((group, group.options) for group in groups)
         self._exceptions = {id(group): PatternIndex(group.exceptions) for group in groups}
@@ -181,7 +180,7 @@ class _TakingBack:
 
 
 class _Whose:
-    """Which groups have a name, of a parameter or an option, in which scopes."""
+    """Tells which groups have a name, of a parameter or an option, in which scopes."""
 
     def __init__(self, named: Iterable[tuple[RuleGroup, Mapping[Pattern, Iterable[str]]]]) -> None:
         self._groups: dict[Pattern, dict[str, list[RuleGroup]]] = {}
@@ -208,7 +207,7 @@ class _Dropped:
         self._globs = [name for name in self._places if "*" in name]
 
     def concerned(self, names: list[str] | None) -> list[str]:
-        """Return what of it *names*, of which None is all, stand for too, in its order."""
+        """Return the dropped names that *names* stand for too, in order; None stands for all."""
         plain = _plain(names)
         if names is None or plain is None:
             return [name for name in self._places if _concerns(names, name)]
@@ -223,7 +222,7 @@ def _tracking(names: Iterable[str]) -> Iterator[str]:
 
 
 def _plain(names: list[str] | None) -> frozenset[str] | None:
-    """Return *names* where they are names alone, and None where they stand for more."""
+    """Return *names* as a set if there are no globs among them, otherwise None."""
     return None if names is None or any("*" in name for name in names) else frozenset(names)
 
 
@@ -246,7 +245,7 @@ class PatternIndex:
     def related(self, pattern: Pattern) -> Iterator[Pattern]:
         """Return the patterns whose host is that of *pattern*, above it or below it."""
         if is_host_glob(pattern.host):
-            # Which hosts it is for cannot be told from its labels.
+            # The labels of a glob do not tell which hosts it stands for.
             yield from self._all
             return
         yield from self._of_host.get(pattern.host, ())
@@ -273,7 +272,7 @@ def _hosts_above(pattern: Pattern) -> list[str]:
 
 
 def _taken_back(names: list[str] | None, dropped: str) -> Iterator[str]:
-    """Return what takes back of *dropped*, a name or glob, what *names* stand for."""
+    """Return the entries that take back what both *dropped*, a name or glob, and *names* match."""
     for name in (dropped,) if names is None else names:
         if _glob_covers(name, dropped):
             yield dropped

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _ORDER = 100
-"""What that project gives to its own rules."""
+"""The order number that duplicate-url-discarder's own rules have."""
 _HOST = re.compile(r"[a-z0-9_.-]+")
-# Of others its rules hold the name as it stands in the URL, which may be in several spellings.
+# Other names may have several spellings in URLs, and its rules match only one of them.
 _NAME = re.compile(r"[A-Za-z0-9_.~-]+")
 
 
@@ -26,9 +26,9 @@ def to_duplicate_url_discarder(
 ) -> tuple[str, tuple[str, ...]]:
     """Return *rules* as its JSON, and what that leaves out, one line for each.
 
-    It knows parameters to drop and parameters to keep, by exact name. A pattern with a path
-    stands for other URLs there than here, so that only hosts are written. There all rules for a
-    URL hold one after the other, so that what any other pattern here keeps, no rule removes.
+    The format has parameters to drop and parameters to keep, by exact name. Its patterns with a
+    path mean other URLs than ours, so only rules for hosts are written. Its rules for a URL all
+    apply, one after the other, so what any other pattern of ours keeps is never removed.
 
     >>> rules = {"a.example": {"drop_params": ["sid", "utm_*"], "www": "strip"}}
     >>> text, left_out = to_duplicate_url_discarder(rules)
@@ -85,7 +85,7 @@ def _removals(
     if kept is not None:
         kept = list(dict.fromkeys([*kept, *spared]))
     if kept is not None and all(map(_NAME.fullmatch, kept)):
-        # All others go, so those to drop need not be named.
+        # All other parameters are dropped, so names to drop are not needed.
         options = {name: value for name, value in options.items() if name != "drop_params"}
         more = [name for name in kept if name not in options["keep_params"]]
         left_out += [f"{pattern}: keep_params, without {name}" for name in more]

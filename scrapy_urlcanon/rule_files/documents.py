@@ -1,4 +1,4 @@
-"""Reads JSON and TOML that anybody may have written: what is nested too deep is an error too."""
+"""Reads JSON and TOML from anybody: text that is nested too deep is an error as well."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import sys
 from typing import Any, TypeGuard
 
 MAX_DEPTH = 50
-"""Levels of lists and mappings; no file that is read here has ten of them."""
+"""How many levels of lists and mappings there may be. Real files have fewer than ten."""
 
 
 def parse_json(text: str, *, unique_keys: bool = False) -> Any:
-    """Return what *text* says.
+    """Return the value of *text*, which is JSON.
 
-    :param unique_keys: whether a key that stands twice in one object is an error; else, as with
-        any JSON, the last one holds.
-    :raises ValueError: if it is empty or no JSON, or is nested too deep.
+    :param unique_keys: whether a key that is twice in one object is an error; otherwise the last
+        one holds, as usual.
+    :raises ValueError: if *text* is empty or no JSON, or is nested too deep.
     """
     if not text.strip():
         raise ValueError("it is empty")
@@ -27,9 +27,9 @@ def parse_json(text: str, *, unique_keys: bool = False) -> Any:
 
 
 def parse_toml(text: str) -> Any:
-    """Return what *text* says.
+    """Return the value of *text*, which is TOML.
 
-    :raises ValueError: if it is no TOML, or is nested too deep.
+    :raises ValueError: if *text* is no TOML, or is nested too deep.
     """
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415
@@ -53,7 +53,7 @@ def is_texts(value: object) -> TypeGuard[list[str]]:
 
 
 def _hint(text: str, message: str) -> str:
-    """Say what *message* means for a table whose name is a pattern without its quotes."""
+    """Return a hint for an error in a table whose name is a pattern that lacks its quotes."""
     number = _LINE.search(message)
     line = text.split("\n")[int(number[1]) - 1] if number else ""
     if not line.lstrip().startswith("[") or '"' in line:
@@ -78,7 +78,7 @@ _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH} levels"
 
 
 def _checked(document: Any) -> Any:
-    """Return *document*, which whoever shows or copies it can take for not too deep."""
+    """Return *document*; raise ValueError if it is nested too deep to be shown or copied."""
     level = [document]
     for _ in range(MAX_DEPTH):
         level = [

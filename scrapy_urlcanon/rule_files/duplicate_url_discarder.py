@@ -1,9 +1,8 @@
 """Reads the rules of duplicate-url-discarder (Zyte), version 0.3 and its rule package.
 
-There a URL for which any rule with a host matches is not touched by the universal rules.
-Here rules for ``*`` stay on, so each pattern with a host takes back what the universal
-rules do. Rules that the plugin would load together must be read together for that:
-:func:`translate` takes all of them.
+In that project the universal rules do not apply to a URL that any rule with a host matches. Our
+rules for ``*`` stay on, so each pattern with a host takes back what the universal rules do. For
+that, all rules that are used together must be translated together: :func:`translate`.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _ARGS: dict[str, tuple[type | tuple[type, ...], str]] = {
     SUBPATH_REMOVAL: (int, "a list of whole numbers"),
     NORMALIZER: ((), "no arguments"),
 }
-"""The type of the arguments of each processor, and what it is called."""
+"""By processor, the type of its arguments, and the name of that type for messages."""
 
 _BARE_HOST = (
     "it is for {host} without its subdomains, and our patterns include them; "
@@ -139,7 +138,7 @@ def _args(processor: str, args: Any) -> tuple[Any, ...]:
 
 
 def translate(rules: Iterable[UrlRule]) -> Imported:
-    """Return what *rules*, loaded together, are in our terms."""
+    """Translate *rules*, which are used together, into our options."""
     ordered = sorted(rules, key=lambda rule: rule.order)
     translation = _Translation()
     for rule in ordered:
@@ -154,7 +153,7 @@ class _Translation:
     kept: dict[Pattern, list[set[str]]] = Factory(dict)
     """For each scope, what each ``queryRemovalExcept`` of it keeps."""
     wide: list[tuple[UrlRule, UrlMatcherPattern, Pattern]] = Factory(list)
-    """Patterns that no scope of ours equals, with the scope that stands for them."""
+    """Patterns that no scope of ours equals, with a wider scope."""
     left_out: list[LeftOut] = Factory(list)
 
     def add(self, rule: UrlRule) -> None:
@@ -178,7 +177,7 @@ class _Translation:
         return compose([self.universal, self.with_host])
 
     def _kept_above(self, scope: Pattern, index: PatternIndex) -> list[set[str]]:
-        """Return what is kept on other patterns with a host that are for all of *scope*."""
+        """Return what other patterns with a host keep that hold for all of *scope*."""
         above = dict.fromkeys(index.covering(scope))
         return [
             names
@@ -188,10 +187,11 @@ class _Translation:
         ]
 
     def _set_keep_params(self, scope: Pattern, above: Sequence[set[str]]) -> None:
-        """Set what all rules for *scope* keep.
+        """Set the parameters that all rules for *scope* together keep.
 
-        One after the other they keep what each of them keeps, and a queryRemoval takes
-        from that. Here the keep_params of all layers unite, and win over drop_params.
+        There the rules apply one after the other, so only names are left that each of them keeps,
+        and a queryRemoval removes some of these. Here the keep_params of all layers unite, and win
+        over drop_params.
         """
         group = self.universal if scope == EVERYWHERE else self.with_host
         kept = set.intersection(*self.kept[scope], *above)

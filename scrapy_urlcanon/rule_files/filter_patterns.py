@@ -1,8 +1,9 @@
-"""The URL patterns of filter lists in terms of ours: scopes inside them, and around them.
+"""Expresses URL patterns of filter lists in our patterns: by narrower scopes, and by wider ones.
 
 Syntax: https://adguard.com/kb/general/ad-filtering/create-own-filters/#basic-rules-syntax.
-``||`` is the beginning of a host or of one of its domains, ``^`` a separator or the end, ``|``
-the end, ``*`` any text; what has none of them at its ends may stand anywhere in the URL.
+``||`` is the beginning of a host or of a parent domain of it, ``^`` a separator or the end of the
+URL, ``|`` the end, and ``*`` any text. A text without these at its ends may stand anywhere in the
+URL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The texts that a regular expression matches, where they are few."""
+"""Lists the texts that a regular expression matches, if they are few."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from attrs import define
 
 _MOST_TEXTS = 100
-"""More are no list that a person wrote."""
+"""How many texts an expression may match. More are no list that a person wrote."""
 _DEEPEST_GROUP = 20
 _REPEAT = re.compile(r"\{(\d{1,3})(?:(,)(\d{0,3}))?\}")
 

@@ -1,8 +1,7 @@
-"""Rules from elsewhere: rule files of other programs, in the shape of ``URLCANON_RULES``.
+"""Translates rule files of other programs into the shape of ``URLCANON_RULES``.
 
-:func:`read_foreign` recognises a file by its content. No format is followed where it
-would merge more than the foreign rule did; what a foreign rule says and our options do not
-is listed with the rules.
+:func:`read_foreign` recognises a file by its content. A translation never merges more than the
+original rule; what our options cannot express is listed with the rules.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from attrs import frozen
 
 @frozen
 class LeftOut:
-    """Something that a foreign rule says and our options do not.
+    """A part of a foreign rule that our options cannot express.
 
     >>> print(LeftOut("line 7", "/ads/$removeparam", "a path without a host"))
     line 7: /ads/$removeparam: a path without a host
@@ -18,11 +18,11 @@ class LeftOut:
     where: str
     """Line or JSON path of the foreign rule."""
     rule: str
-    """The foreign rule, or the part of it that is left out, in its own words."""
+    """The foreign rule, or the part that is left out, as it is written."""
     reason: str
     """Why our options cannot express it."""
     partly: bool = False
-    """Whether the rest of the rule is among the rules, so that only some URLs differ."""
+    """Whether the rest of the rule was translated, so that only some URLs differ."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.rule}: {'in part: ' if self.partly else ''}{self.reason}"
@@ -30,10 +30,10 @@ class LeftOut:
 
 @frozen
 class Imported:
-    """A foreign rule file in our terms.
+    """A foreign rule file, translated into our options.
 
-    It merges no two URLs that the foreign rules keep apart; where it merges fewer than
-    they do, :attr:`left_out` says so.
+    It merges no two URLs that the foreign rules keep apart. If it merges fewer than they do,
+    :attr:`left_out` says so.
     """
 
     format: str

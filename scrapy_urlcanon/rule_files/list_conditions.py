@@ -1,7 +1,7 @@
 """The conditions of filter lists: ``!#if``, ``!#else`` and ``!#endif``.
 
-A condition is about the program that reads the list, and a crawler is none of those that have a
-name: each name is false, and ``!name`` true.
+A condition asks which program reads the list. A crawler is none of the programs with a name, so
+each name is false, and ``!name`` is true.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ class Conditions:
     """Follows the conditions of a list from line to line."""
 
     def __init__(self) -> None:
-        # None for one that cannot be read: neither what follows it nor what stands behind its
-        # ``!#else`` is known to be for a crawler.
+        # None for a condition that cannot be read: neither the lines after it nor those after its
+        # ``!#else`` are used.
         self._met: list[bool | None] = []
 
     @property
     def hold(self) -> bool:
-        """Whether all conditions that the line stands in are met."""
+        """Whether all conditions around the current line are met."""
         return all(self._met)
 
     def read(self, line: str) -> None:

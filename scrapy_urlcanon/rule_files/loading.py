@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SUFFIXES = {".toml": "TOML", ".json": "JSON"}
 _CLEAN_PARAM = "(?im)^clean-param:"
 _BARE_KEY = "[A-Za-z0-9_-]+"
-"""What TOML lets stand without quotes."""
+"""A key that TOML allows without quotes."""
 
 
 class RulesFile(Source):
@@ -77,7 +77,7 @@ def load_configuration(
 
 def files_of(configuration: Configuration) -> list[tuple[RulesFile, tuple[RuleSet, ...]]]:
     """Return the files that *configuration* was loaded from, each with its rule sets."""
-    # What was put together otherwise, or added later, has no source.
+    # Origins that were not loaded here, or were added later, have no source.
     pairs = zip(configuration.sources, configuration.origins, strict=False)
     return [(source, rule_sets) for source, rule_sets in pairs if isinstance(source, RulesFile)]
 
@@ -85,12 +85,12 @@ def files_of(configuration: Configuration) -> list[tuple[RulesFile, tuple[RuleSe
 def _read_rules_files(
     paths: Iterable[str | os.PathLike[str]], *, setting: str
 ) -> tuple[list[RulesFile], list[Problem]]:
-    """Return what the files of *paths* say, in order, and what is wrong with them.
+    """Read the files of *paths*, in order, and return them and their problems.
 
-    Foreign files are recognised by their content, ours by their suffix. The files of
-    duplicate-url-discarder are one: what they say together stands in the place of the first.
+    Foreign files are recognised by their content, ours by their suffix. All files of
+    duplicate-url-discarder are translated together, in the place of the first.
 
-    :param setting: what holds the paths, for the problems.
+    :param setting: the name of the setting with the paths, for messages.
     """
     problems: list[Problem] = []
     texts: list[tuple[str, str]] = []
@@ -128,7 +128,7 @@ def _read_ours(name: str, text: str) -> RulesFile:
             "expected a file whose name ends in .toml or .json, or a known rule list"
             + (of_site if re.search(_CLEAN_PARAM, text) else "")
         )
-    # Only crawls with rule files are to wait for it.
+    # Only crawls with rule files wait for the import.
     from json import JSONDecodeError  # noqa: PLC0415
 
     from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml  # noqa: PLC0415
@@ -151,9 +151,10 @@ def _read_ours(name: str, text: str) -> RulesFile:
 
 
 def _unquoted(name: str, table: object) -> Iterator[tuple[str, str]]:
-    """Yield the hosts whose dots made tables within *table*, and what stands in quotes there.
+    """Yield the patterns that lack their quotes, or have them in the wrong place.
 
-    Each as it is to be written, and as it is.
+    Without quotes, the dots of a host make tables within *table*. Each pattern comes as it should
+    be written, and as it is written.
 
     >>> list(_unquoted("shop", {"example": {"com": {"default_params": {"page": "1"}}}}))
     [('["shop.example.com"]', '[shop.example.com]')]

@@ -70,7 +70,7 @@ def _translate(where: str, item: dict[str, Any], left_out: list[LeftOut]) -> Rul
     ]
     scopes = {pattern: _inside(pattern) for pattern in item["include"]}
     for pattern, found in scopes.items():
-        # What is for a host and its subdomains makes a pattern for the host alone needless.
+        # A pattern for a host alone is not needed beside one for the host and its subdomains.
         scope = found or _host_alone_within(pattern, scopes.values())
         if scope is None:
             reason = "our patterns are for all schemes, a host with its subdomains, and a prefix"
@@ -109,13 +109,13 @@ def _inside(pattern: str) -> Pattern | None:
 
 
 def _host_alone_within(pattern: str, scopes: Iterable[Pattern | None]) -> Pattern | None:
-    """Return what *pattern*, for one host, is with its subdomains, if one of *scopes* is that."""
+    """Return the scope among *scopes* for the host of *pattern* with its subdomains, or None."""
     scope = _inside(pattern.replace("://", "://*.", 1))
     return scope if any(other and scope and other.covers(scope) for other in scopes) else None
 
 
 def _superset(pattern: str) -> Pattern:
-    """Return a scope that holds at least what *pattern* does."""
+    """Return a scope that holds at least for the URLs of *pattern*."""
     found = _MATCH_PATTERN.fullmatch(pattern)
     host = found[2].lower().removeprefix("*.") if found else ANY_HOST
     if not found or not (host == ANY_HOST or is_host(host)):

@@ -1,9 +1,9 @@
 """Reads the ``$removeparam`` rules of filter lists (AdGuard, uBlock Origin).
 
 Syntax: https://adguard.com/kb/general/ad-filtering/create-own-filters/#removeparam-modifier.
-Of a rule that names parameters, the host and a plain path are read; what makes it depend
-on the page that sent the request, or on anything else that a URL does not show, leaves it
-out. An exception (``@@``) that our patterns cannot express leaves out what it is about.
+Rules that name parameters are read, with their host and a plain path. A rule that depends on the
+page that sent the request, or on anything else that a URL does not show, is left out. If our
+patterns cannot express an exception (``@@``), the rules that it is about are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HEADER = re.compile(r"\[(?:adblock|adguard|ublock)[^\]]*\]\s*\Z", re.IGNORECASE
 _MODIFIERS = re.compile(r"\$(?=(?:[^$]*,)?(?:removeparam|queryprune)(?:[=,]|\Z))")
 _ALLOWS_PAGES = re.compile(r"@@.*\$(?:[^$]*,)?(?:document|doc|urlblock)(?:,|\Z)")
 _ELSEWHERE = re.compile(r"!\+.*(?<!NOT_)PLATFORM\(")
-"""A hint: the next rule is for programs that have a name, and for no other one."""
+"""A hint before a rule that is only for some programs, by name."""
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 _GLOB = re.compile(r"(?:\.\*(?:[\w-]|\\[.-])+)+=")
 _ANY_VALUE = re.compile(r"\.\*\$?\Z")
@@ -48,7 +48,7 @@ _REMOVES = frozenset({"removeparam", "queryprune"})
 _OF_HOSTS = frozenset({"domain", "from", "to"})
 """Modifiers that list hosts."""
 _ALL: None = None
-# What a page is asked for as makes no difference to a crawler, unless it is what it is asked for.
+# Types of requests that a crawler does not make: it asks for documents.
 _OTHER_TYPES = frozenset(
     {"font", "image", "media", "object", "other", "ping", "script", "stylesheet", "subdocument"}
     | {"websocket", "xmlhttprequest", "xhr", "css", "frame"}
@@ -90,7 +90,7 @@ class FilterRule:
         return cls(where, line, is_exception, url_pattern, modifiers)
 
     def without_badfilter(self) -> tuple[bool, str, frozenset[str]]:
-        """Return what two rules have in common of which one disables the other."""
+        """Return what a rule and the ``badfilter`` rule that disables it have in common."""
         modifiers = frozenset(self.modifiers) - {_BAD_FILTER}
         return self.is_exception, self.url_pattern, modifiers
 
@@ -137,7 +137,7 @@ def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
             if line.startswith("!#include"):
                 left_out.append(LeftOut(where, line, "no other files are read"))
         elif rule := None if line.startswith("!") else FilterRule.parse(where, line):
-            # An exception only keeps what there is.
+            # An exception only keeps parameters, so it never merges too much.
             if not is_for_all and not rule.is_exception:
                 reason = "it stands in an !#if, or behind a hint, for other programs"
                 left_out.append(LeftOut(where, line, reason))
@@ -209,7 +209,7 @@ class _Translation:
 
 
 def _names(value: str | None) -> list[str] | None:
-    """Return names and globs that *value* stands for; None: all of them.
+    """Return the names and globs that *value* stands for; None stands for all names.
 
     >>> _names("ref"), _names("/^(?:utm_|pk_kwd=)/"), _names(None)
     (['ref'], ['utm_*', 'pk_kwd'], None)
@@ -228,7 +228,7 @@ def _names(value: str | None) -> list[str] | None:
         raise CannotExpressError("its expression has flags")
     if not expression.startswith("^"):
         raise CannotExpressError("its expression may match anywhere in name=value")
-    # Whatever the value, the rest of it makes no difference.
+    # The rule is for any value, so the rest of the expression makes no difference.
     expression = _ANY_VALUE.sub("", expression[1:])
     glob = _GLOB.fullmatch(expression)
     if glob:
@@ -249,8 +249,8 @@ def _entry(text: str) -> str:
 def _sources(rule: FilterRule) -> tuple[list[str] | None, list[str]]:
     """Return the hosts that *rule* is restricted to, or None, and those that it leaves out.
 
-    ``domain=`` is about the page that asks; of a page that was asked for by itself, which
-    is what a crawler does, it is the page's own host.
+    ``domain=`` is about the page that sends the request. A crawler requests pages directly, so it
+    is the host of the page itself.
     """
     restricted: list[str] | None = None
     exempt: list[str] = []
@@ -273,7 +273,7 @@ def _sources(rule: FilterRule) -> tuple[list[str] | None, list[str]]:
 
 
 def _scopes(rule: FilterRule, restricted: Iterable[str] | None) -> Iterator[Pattern]:
-    """Return scopes inside what *rule* is for."""
+    """Return scopes that hold only for URLs of *rule*."""
     scopes = scopes_inside(rule.url_pattern)
     if restricted is None:
         yield from scopes
@@ -289,9 +289,9 @@ def _scopes(rule: FilterRule, restricted: Iterable[str] | None) -> Iterator[Patt
 
 
 def _scopes_of_exception(rule: FilterRule) -> list[Pattern] | None:
-    """Return scopes that hold at least what *rule* is for, or None where there are none.
+    """Return scopes that hold at least for the URLs of *rule*, or None if there are none.
 
-    What modifiers say makes a rule narrower, so it need not be looked at.
+    Modifiers only make a rule narrower, so they can be ignored.
     """
     scopes = scopes_around(rule.url_pattern) if rule.url_pattern.strip("*") else None
     if scopes is not None:

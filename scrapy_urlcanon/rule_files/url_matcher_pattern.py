@@ -1,9 +1,9 @@
 """The patterns of url-matcher, which duplicate-url-discarder's rules are for.
 
-Their meaning is that of url-matcher 0.6 (``url_matcher/patterns.py``): a pattern that is
-a host alone stands for its subdomains too; with a path, a query or a fragment it stands
-for that host and its ``www.`` alone. A path is a prefix as text, ``*`` in it stands for any
-text, and a ``|`` at its end ends it. Letter case makes no difference anywhere.
+Their meaning is that of url-matcher 0.6 (``url_matcher/patterns.py``): a pattern that is only a
+host includes its subdomains; with a path, a query or a fragment it stands for that host with and
+without ``www.`` only. A path is a prefix, compared as text; ``*`` in it stands for any text, and a
+``|`` at its end for the end of the path. Letter case makes no difference anywhere.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         return cls(text, parts.scheme, host, port, parts.path, parts.query, parts.fragment)
 
     def is_host_alone(self) -> bool:
-        """Whether it stands for the subdomains of its host as well."""
+        """Whether it is only a host, so that it includes the subdomains."""
         return not (self.path or self.query or self.fragment)
 
     def problem(self) -> str | None:
-        """Say what of it our patterns cannot express, or None; its host is not looked at."""
+        """Return what our patterns cannot express, apart from the host, or None."""
         if self.scheme or self.port is not None:
             return "our patterns hold for every scheme and port"
         if self.fragment:
@@ -84,7 +84,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         return _HOST.fullmatch(self.host) is not None and is_host(self.host)
 
     def path_problem(self) -> str | None:
-        """Say what of its path is not put in terms of our patterns, or None."""
+        """Return what our patterns cannot express about the path, or None."""
         if self.path.endswith("|"):
             return "our patterns match a path with all that is below it, never it alone"
         if not _PLAIN_PATH.fullmatch(self.literal_path().replace("*", "")):
@@ -92,26 +92,26 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         return None
 
     def literal_path(self) -> str:
-        """Return the path without the ``*`` at its end, which is there anyway."""
+        """Return the path without a ``*`` at its end, which makes no difference to a prefix."""
         return self.path.rstrip("*")
 
     def is_path_whole(self) -> bool:
-        """Whether a path of ours stands for all that its path as text stands for."""
+        """Whether our path matches all URLs that its path matches as a text."""
         path = self.literal_path()
         return path == "" or path.endswith("/") or "*" in path
 
     def hosts(self) -> tuple[str, ...]:
-        """Return the hosts of ours that stand for no URL but those it stands for.
+        """Return the hosts that in our patterns stand only for URLs of this pattern.
 
-        It stands for ``example.com`` and ``www.example.com``, of which ours can only
-        say the second: the first includes all other subdomains.
+        It stands for ``example.com`` and ``www.example.com``. Our patterns can express only the
+        second, since the first would include all other subdomains.
         """
         if self.is_host_alone() or includes_no_subdomain(self.host):
             return (self.host,)
         return (f"www.{self.host}",)
 
     def scopes(self) -> Iterator[Pattern]:
-        """Return what it is in our patterns, each inside it.
+        """Return our patterns for it, none of which holds for other URLs.
 
         :raises ValueError: if its query is not one that ours can express.
         """
@@ -137,10 +137,10 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
                 yield Pattern(host, path, query)
 
     def superset(self) -> Pattern | None:
-        """Return a pattern of ours that stands for at least all that it stands for.
+        """Return a pattern of ours that holds at least for all of its URLs.
 
-        None where there is none but that for all URLs. Letter case in the path is not
-        followed up: paths differ in it.
+        None if there is none but the one for all URLs. Letter case in the path is taken as written,
+        since paths differ in it.
         """
         if not self._has_plain_host():
             return None

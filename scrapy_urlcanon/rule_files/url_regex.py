@@ -1,4 +1,4 @@
-"""Regular expressions for URLs in terms of our patterns: scopes inside them, and around them."""
+"""Expresses regular expressions for URLs in our patterns: by narrower scopes, and by wider ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^.*+?()\[\]{}|\\^$]")
 
 
 def scopes_inside(pattern: str) -> Iterator[Pattern]:
-    r"""Return scopes that hold no URL but those that *pattern* matches.
+    r"""Return scopes that hold only for URLs that *pattern* matches.
 
     >>> [str(scope) for scope in scopes_inside(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.(?:com|de)\/x\/")]
     ['a.com/x/*', 'a.de/x/*']
@@ -51,14 +51,14 @@ def scopes_inside(pattern: str) -> Iterator[Pattern]:
                 f"it is for {host} without its subdomains, and our patterns include them"
             )
         for path in paths:
-            # The expression does not end there: the path is a prefix as text.
+            # The expression does not end there: the path is a prefix, compared as text.
             if not re.fullmatch(r"(/[\w.~-]+)*/?", path):
                 raise NotFiniteError("its path is not a plain prefix")
             yield Pattern(host, f"{path}*" if path.strip("/") else "")
 
 
 def scopes_around(expression: str) -> tuple[list[Pattern], bool]:
-    r"""Return scopes that hold all http URLs that *expression* matches, and whether no other.
+    r"""Return scopes for all http URLs that *expression* matches, and whether for no others.
 
     >>> scopes_around(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.com\/b\/c.*?x=")
     ([Pattern(host='a.com', path='/b', conditions=())], False)

@@ -1,4 +1,4 @@
-"""Keeps where the spider found what it asks for, so that learning knows what leads to a page."""
+"""Records on which page the spider found each request, so that ``learn`` knows what leads where."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.store import ObservationStore
 
 _REMEMBERED = 200_000
-"""URLs of which it is known how many links there were: some 20 MB."""
+"""For how many URLs links are counted; that takes some 20 MB."""
 
 
 class LinkCounts:
-    """Counts the links to each URL, of which the first ones are looked at, and ever fewer later.
+    """Counts the links to each URL, and says which of them to record: ever fewer.
 
-    Menus link the same from everywhere.
+    The pages of a menu are linked from everywhere.
 
     >>> counts = LinkCounts(100, first=3)
     >>> [n for n in range(1, 20) if counts.takes("http://a.example/")]
     [1, 2, 3, 4, 8, 16]
 
-    :param limit: how many URLs are remembered; past that all begin anew.
-    :param first: how many are looked at; then those whose number is a power of two.
+    :param limit: for how many URLs links are counted; then all counts begin anew.
+    :param first: how many links are recorded; after that those whose number is a power of two.
     """
 
     def __init__(self, limit: int, first: int) -> None:
@@ -43,7 +43,7 @@ class LinkCounts:
         self._first = first
 
     def takes(self, url: str) -> bool:
-        """Count a link to *url*; tell whether it is looked at."""
+        """Count a link to *url*; return whether to record it."""
         counts = self._counts
         hashed = hash(url)
         count = counts.get(hashed, 0) + 1
@@ -54,10 +54,10 @@ class LinkCounts:
 
 
 class RecordedLinks:
-    """Keeps which requests a page's callback yields, by the start of their fingerprints.
+    """Records which requests the callback of a page yields, by the first 64 bits of fingerprints.
 
-    Those that the duplicate filter will drop have that of the page that was fetched. What leads to
-    other domains is left out: each is learned from by itself.
+    So a request that the duplicate filter drops has the key of the page that was fetched. Links to
+    other domains are left out, since each domain is learned by itself.
     """
 
     def __init__(self, crawler: Crawler, store: ObservationStore) -> None:
@@ -66,16 +66,16 @@ class RecordedLinks:
         self._counts = LinkCounts(_REMEMBERED, ALL_KEPT)
 
     def key(self, request: Request) -> int:
-        """Return what stands for the page of *request*, 64 bits."""
+        """Return the key of the page of *request*, 64 bits."""
         meta = request.meta
         if MARK_KEY in meta or ("redirect_urls" in meta and sources_of(request)):
-            # It has a fingerprint of its own, and a link to the same page has not.
+            # Such a request has a fingerprint of its own, but a link to its page has not.
             return self.key_of_url(request.url)
         fingerprint: bytes = self._crawler.request_fingerprinter.fingerprint(request)
         return int.from_bytes(fingerprint[:8], "big", signed=True)
 
     def key_of_url(self, url: str) -> int:
-        """Return what stands for the page of a plain request for *url*."""
+        """Return the key of the page of a plain request for *url*."""
         return self.key(Request(url))
 
     def started(self, request: Request) -> None:
@@ -89,14 +89,14 @@ class RecordedLinks:
             self._keep(domain, Request(source), {target: Request(target)})
 
     def output_of(self, response: Response) -> LinksOfPage | None:
-        """Return what is to be told of the output of the callback of *response*, if it is one."""
+        """Return what collects the links of *response*, or None if it is no page to learn from."""
         request = response.request
         if request is None or not request.url.startswith(("http://", "https://")):
             return None
         return LinksOfPage(request, self._keep)
 
     def _keep(self, domain: str, page: Request | None, linked: Mapping[str, Request]) -> None:
-        """Keep what a page links, but for most of what many do; None is where a crawl begins."""
+        """Record the links of a page, few of those in menus; None is the start of the crawl."""
         takes = self._counts.takes
         kept = {self.key(request) for url, request in linked.items() if takes(url)}
         if kept:
@@ -106,7 +106,7 @@ class RecordedLinks:
 class LinksOfPage:
     """Collects what the callback of one page asks for.
 
-    :param keep: is told of the domain, the page and what it links, by URL.
+    :param keep: is called with the domain, the page and the requests that it links, by URL.
     """
 
     def __init__(
@@ -115,12 +115,12 @@ class LinksOfPage:
         self._page, self._keep = page, keep
         self._domain = domain_of(page.url)
         scheme, _, rest = page.url.partition("://")
-        # What most links begin with, which need not be looked at further.
+        # Most links begin with this, and need no closer look.
         self._site = f"{scheme}://{rest.partition('/')[0]}/"
         self._linked: dict[str, Request] = {}
 
     def add(self, each: Any) -> None:
-        """Note a request; items are none."""
+        """Note *each* if it is a request, not an item."""
         if isinstance(each, Request) and each.method == "GET":
             url = each.url
             if url.startswith(self._site) or domain_of(url) == self._domain:

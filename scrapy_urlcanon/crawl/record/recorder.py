@@ -40,19 +40,18 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.visits import Visits
 
 _META_REFRESH_STATUS = 200
-"""Scrapy names no status for a redirect by ``<meta http-equiv="refresh">``: the page had this."""
+"""The status to record for redirects by ``<meta http-equiv="refresh">``; Scrapy has none."""
 _REMEMBERED_REDIRECTS = 100_000
 
 
 class Recorder:
-    """Stores what learning needs of each fetched page, and what audits and second visits found.
+    """Stores what learning needs of each fetched page, and the results of audits and second visits.
 
-    It says first which rules are in force, because what they merge will not be seen.
+    First it records which rules are in force, since the crawl does not see what they merge.
 
-    It is given what comes back once the redirect and retry middlewares have decided, from the
-    network or from the HTTP cache. The answer to anything but GET is no page. A variant that was
-    audited is one, though the spider never gets it: with a rule on, no other URL of a page shows
-    what the rule merges.
+    It gets responses after the redirect and retry middlewares have decided, from the network or
+    from the HTTP cache. Only answers to GET are pages. An audited variant is recorded as well,
+    though the spider never gets it: with a rule on, nothing else shows what the rule merges.
 
     :param configuration: the rules that the crawl is made under.
     :raises ConfigurationError: if the store cannot be written, or a newer version wrote it.
@@ -71,13 +70,13 @@ class Recorder:
         self._stats = stats
         self._rules: RulesInForce | None = None
         if files_of(configuration):
-            # Most crawls that are recorded have none yet, and would wait for the import.
+            # Most recorded crawls have no rules files yet, and would wait for the import.
             from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce  # noqa: PLC0415
 
             self._rules = RulesInForce(configuration)
         self._added = 0
         self._revisits = Revisits(crawler, self._visited) if settings.record_revisits else None
-        # Spiders pass meta on, and with it the redirects behind another page: each is taken once.
+        # Spiders copy meta to other requests, and redirects with it: each is recorded once.
         self._redirects: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED_REDIRECTS)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,15 +88,15 @@ class Recorder:
             message = f"{error}; name another file"
             raise ConfigurationError([Problem(name_of("record"), message)]) from error
         self.links = RecordedLinks(crawler, self._store)
-        """What pages link; it is to be told of the output of each callback."""
+        """Records the links of pages; it must be told of the output of each callback."""
         if self._rules or not settings.rules_files:
             self._store.begin(started, self._rules.rules if self._rules else ())
-        # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
-        # does not know the files: nothing is said of them, rather than that they were taken out.
+        # Otherwise a job goes on with the rules that it began with (URLCANON_JOB_RULES), and does
+        # not know their files. Nothing is recorded then: they would seem to have been taken out.
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def record(self, request: Request, response: Response) -> None:
-        """Keep *response*, and the redirects that led to it."""
+        """Record *response*, and the redirects that led to it."""
         url = response.url
         if request.method != "GET" or not url.startswith(("http://", "https://")):
             return
@@ -117,16 +116,16 @@ class Recorder:
             self._revisits.note(request, response)
 
     def request_dropped(self, request: Request) -> None:
-        """Keep the redirects that led to a page that the spider has already."""
+        """Record the redirects that led to a page that the spider has already."""
         if "redirect_urls" in request.meta and request.method == "GET":
             self._record_redirects(request)
 
     def dropped(self, drop: Drop) -> None:
-        """Keep the redirects that led to *drop*."""
+        """Record the redirects that led to *drop*."""
         self.request_dropped(drop.request)
 
     def audited(self, pair: AuditedPair) -> None:
-        """Keep what the audit found; of what is skipped, it has what its URL showed already."""
+        """Record the result of an audit. That of a skipped URL was recorded as a page already."""
         if pair.judgement.verdict is Verdict.CANNOT_TELL or pair.is_skipped:
             return
         for entry in pair.entries:
@@ -137,7 +136,7 @@ class Recorder:
                 )
 
     def _visited(self, url: str, visits: Visits, again: Signature | None) -> None:
-        """Keep what two visits of one URL told."""
+        """Record the comparison of two visits of one URL."""
         # The last of them may come when the crawl is over.
         if self._revisits:
             self._store.add_visits(url, visits, again)
@@ -163,7 +162,7 @@ class Recorder:
 
 
 def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:
-    """Yield each redirect that led to *request*: from where, by which status, and to where."""
+    """Yield each redirect that led to *request*: source, status and target."""
     urls = sources_of(request)
     reasons = request.meta.get("redirect_reasons")
     reasons = reasons[-len(urls) :] if isinstance(reasons, list) else []

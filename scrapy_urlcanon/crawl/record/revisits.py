@@ -35,29 +35,29 @@ logger = logging.getLogger(__name__)
 
 _MOST_DOMAINS = 2_000
 _FIRST = 2
-"""The first page that is fetched again; many sites have a first page that is like no other."""
+"""The number of the first page that is fetched again: the start page of a site is like no other."""
 
 
 class _Site(NamedTuple):
     pages: int
     next: int
-    """The number of the page at which one is fetched again."""
+    """The number of the page after which a page is fetched again."""
     request: Request | None = None
-    """Which that is."""
+    """The request to repeat."""
     lines: bytes = b""
-    """What it showed, as the store keeps it: a tenth of the room."""
+    """What its page showed, in the form of the store, which takes a tenth of the memory."""
     body: int = 0
     """A hash of its body."""
 
 
 class Revisits:
-    """Fetches a page of a domain again when half as many pages more were fetched.
+    """Fetches a page of a domain again after half as many more pages were fetched.
 
-    Those are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, 23 of 30,000. What has become of
-    one meanwhile is what becomes of the pages of the crawl between two of its URLs.
+    These are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, 23 of 30,000. What changes in the
+    meantime is what changes between two URLs of one page in the crawl.
 
-    :param on_visits: is called with a URL, what two visits of it told, and what the second one
-        showed, unless that was the same byte for byte.
+    :param on_visits: is called with a URL, the comparison of its two visits, and what the second
+        one showed, or None if that was the same byte for byte.
     """
 
     def __init__(self, crawler: Crawler, on_visits: _OnVisits) -> None:
@@ -66,7 +66,7 @@ class Revisits:
         self._sites: BoundedMapping[str, _Site] = BoundedMapping(_MOST_DOMAINS)
 
     def note(self, request: Request, response: Response) -> None:
-        """Take *response* for a page that the crawl got, and perhaps fetch the one before again."""
+        """Note *response*, a page of the crawl, and fetch an earlier one again if it is time."""
         if not _is_repeatable(request, response):
             return
         domain = domain_of(request.url)
@@ -82,7 +82,7 @@ class Revisits:
 
     async def _fetch_again(self, request: Request, lines: bytes, body: int) -> None:
         second = with_url(request, request.url)
-        # Another answer than the page itself says nothing of it.
+        # Only the page itself says anything about it.
         second.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
         second.callback, second.errback = NO_CALLBACK, None
         try:
@@ -92,7 +92,7 @@ class Revisits:
             return
         is_answer = response.url == request.url and response.status == HTTPStatus.OK
         if is_answer and not is_cut_short(response):
-            # The very same bytes are not read once more: they show the same.
+            # The same bytes show the same, so they are not parsed again.
             is_same = hash64(response.body) == body
             again = None if is_same else page_of(response).signature
             visits = compare_visits(unpack(lines), unpack(again.pack() if again else lines))
@@ -101,7 +101,7 @@ class Revisits:
 
 
 def _is_repeatable(request: Request, response: Response) -> bool:
-    """Tell whether another fetch would say what is another one at each visit."""
+    """Tell whether fetching it again would show what changes from visit to visit."""
     return (
         response.status == HTTPStatus.OK
         and isinstance(response, TextResponse)

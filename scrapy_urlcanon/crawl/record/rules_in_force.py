@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class RulesInForce:
-    """The rules of the files of a configuration.
+    """The rules of our own rule files in a configuration.
 
-    Those of settings and spiders stay where they are whatever is learned, and so do the lists of
-    other projects: only a file of ours may be the one that learning writes.
+    Rules in settings, in spiders and in lists of other projects are left out: ``learn`` cannot
+    change them, since it only writes files of our format.
 
-    :param configuration: that the crawl begins with.
+    :param configuration: the configuration with which the crawl begins.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -36,10 +36,10 @@ class RulesInForce:
         for layer, rule in _with_layers(configuration):
             self._rules.setdefault((layer, rule.option), []).append(rule)
         self.rules = effective(rule for _, rule in _with_layers(configuration))
-        """In the order of the files."""
+        """The rules in the order of the files."""
 
     def behind(self, entry: RuleEntry, url: str, other: str) -> tuple[RuleInForce, ...]:
-        r"""Return the rules in which *entry*, which had a part in the form of either URL, stands.
+        r"""Return the rules with *entry* that took part in changing *url* or *other*.
 
         >>> import tempfile
         >>> from scrapy_urlcanon import Canonicalizer
@@ -71,7 +71,7 @@ class RulesInForce:
 
 
 def _with_layers(configuration: Configuration) -> Iterator[tuple[Layer, RuleInForce]]:
-    """Yield each rule of the files with the layer that explanations name for it."""
+    """Yield each rule of the files with its layer, as explanations name it."""
     for file, _ in files_of(configuration):
         if not file.is_foreign and isinstance(file.rules, dict):
             for rule in rules_in_force(file.rules):
