@@ -10,6 +10,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.response import get_base_url
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.reading import links_of
 from scrapy_urlcanon.crawl.record.links import LinkCounts
 from scrapy_urlcanon.pages.canonical_link import absolute
@@ -63,7 +64,7 @@ class LinkLabels:
     def note(self, request: Request, page: bytes, response: Response) -> None:
         """Note what *response* calls *page*, which it links with the URL of *request*."""
         # Once for all that differ in their fragments: they are read each time.
-        links = self._links_of(response).pop(request.url.partition("#")[0], ())
+        links = self._links_of(response).pop(as_sent(request.url), ())
         # Of several the last one that is called anything.
         label = next(filter(None, map(_label, reversed(links))), "")
         known = self._labels.get(page) or ()
@@ -128,7 +129,7 @@ def _links_by_url(response: Response) -> dict[str, list[etree._Element]]:
     base = get_base_url(response)
     found: dict[str, list[etree._Element]] = {}
     for link, address in links_of(response):
-        found.setdefault(absolute(base, address).partition("#")[0], []).append(link)
+        found.setdefault(as_sent(absolute(base, address)), []).append(link)
     return found
 
 

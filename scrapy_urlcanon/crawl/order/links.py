@@ -11,6 +11,7 @@ from lxml.etree import XPath  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, XmlResponse
 from scrapy.utils.gz import gzip_magic_number
 
+from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.reading import links_of, tree_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Links:
         :param places: those of all *addresses* that are linked which name a place on a page.
         """
         most: dict[str, int] = {}
-        for page, count in Counter(place.partition("#")[0] for place in places).items():
+        for page, count in Counter(map(as_sent, places)).items():
             tail = _tail(page)
             most[tail] = max(most.get(tail, 0), count + (page in addresses))
         for tail, count in most.items():
