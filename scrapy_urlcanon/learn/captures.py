@@ -159,6 +159,7 @@ class Captures:
             self._visited,
             contents.with_flag(_HAS_SIMHASH, pages),
             contents.with_flag(_IS_DATA, pages),
+            contents.simhashes(pages),
         )
 
 
@@ -244,6 +245,14 @@ class _Contents:
         for page, flags in zip(pages, self._flags, strict=True):
             if flags & flag:
                 found[page] = True
+        return found
+
+    def simhashes(self, pages: array[int]) -> array[int]:
+        """Return for each page the simhash of a capture that has one; 0 where none has."""
+        found = array("Q", [0]) * (max(pages, default=NO_EVIDENCE) + 1)
+        for page, flags, simhash in zip(pages, self._flags, self._simhash, strict=True):
+            if flags & _HAS_SIMHASH and not found[page]:
+                found[page] = simhash
         return found
 
     def join_declared(

@@ -275,12 +275,22 @@ class Groups:
             known = sum(counts.values())
             odd = [s for s, p in zip(sources, shown, strict=True) if agreeing > 1 and p in once]
             changed = min(lost, len(once))
-            return Agreement(lost, changed, known, odd=tuple(odd))
+            far = self._far_from(unlike, once, sources)[:changed]
+            return Agreement(lost, changed, known, odd=tuple(odd), far=far)
         left = max(0, len(unlike - once) - 1 - lost_before)
         odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
         moved = tuple(sorted(odd)[: lost - left])
         unbiased = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
-        return Agreement(left, moved=moved, agreeing=agreeing, unbiased=unbiased)
+        far = self._far_from({most}, once, moved)
+        return Agreement(left, moved=moved, agreeing=agreeing, unbiased=unbiased, far=far)
+
+    def _far_from(
+        self, others: Collection[int], pages: Iterable[int], sources: Iterable[Location]
+    ) -> tuple[Location, ...]:
+        """Return those URLs that show some of *pages* that are far from all others."""
+        are_far = self.site.are_far
+        far = {p for p in pages if all(are_far(p, other) for other in others if other != p)}
+        return tuple(s for s in sources if far and not far.isdisjoint(self.pages_of(s)))
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of *pages* that are known to differ from each other.

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.rates import Rate
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.thresholds import Prior, Tally
@@ -86,6 +87,7 @@ class Miner:
         # Failed templates with counter-examples.
         self._refused: dict[Candidate, Record] = {}
         self._rates = Rates(thresholds.confidence)
+        self._rates_of_far = Rates(thresholds.confidence)
         self._start: Callable[[Location], Location] = as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
@@ -180,16 +182,18 @@ class Miner:
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
+            differing = trial.merges.differing()
             self._rates.add(candidate, Seen(whole.unbiased, whole.agreeing, whole.moved))
-            pairs = Pairs(whole.unclear - whole.changed, whole.changed, trial.merges.differing())
+            far = Seen(whole.unbiased, whole.agreeing, whole.far_moved)
+            self._rates_of_far.add(candidate, far)
             if self._accept_all(trial, self._flawless):
-                self._rates.add_pairs(candidate, pairs)
+                self._add_pairs(candidate, whole, differing)
                 accepted = True
             elif (
                 not any(step.is_for_listings for step in candidate)
                 and ScopeSearch(trial, self.thresholds).accepted()
             ):
-                self._rates.add_pairs(candidate, pairs)
+                self._add_pairs(candidate, whole, differing)
                 # A clean one was refused above because of its siblings.
                 (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:
@@ -197,7 +201,7 @@ class Miner:
             # It may hold a million URLs: freed before the next one is made.
             del trial
         for candidate in (*clean, *flawed):
-            self.groups.rate_of_change = self._rates.beside(candidate)
+            self.groups.rate_of_change = self.rate_beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             is_choice = self.groups.rate_of_change.is_alone and self._defaults(
                 candidate, trial.whole.scope
@@ -208,6 +212,18 @@ class Miner:
                 self._remember(trial)
             del trial
         return accepted
+
+    def _add_pairs(
+        self, candidate: Candidate, whole: Tally, differing: frozenset[Location]
+    ) -> None:
+        """Let a candidate that may be right tell of the rates."""
+        for rates, changed in ((self._rates, whole.changed), (self._rates_of_far, whole.far)):
+            rates.add_pairs(candidate, Pairs(whole.unclear - changed, changed, differing))
+
+    def rate_beside(self, candidate: Candidate) -> Rate:
+        """Return how often captures change, as all candidates but one tell it."""
+        far = self._rates_of_far.beside(candidate)
+        return self._rates.beside(candidate).of_which(far)
 
     def _known(self, candidate: Candidate) -> int:
         """Return how many pages prior knowledge is worth, that of the weakest step."""
@@ -253,7 +269,7 @@ class Miner:
             return False
         return any(
             not self.thresholds.special(own, lost, max(own, pages), max(lost, of_lost), 1)
-            for candidate, (pages, of_lost) in self._refused.items()
+            for candidate, (pages, of_lost, _) in self._refused.items()
             if all(
                 apply_all(candidate, url) == to
                 for url, to in trial.changes.items()

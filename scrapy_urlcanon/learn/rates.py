@@ -63,15 +63,32 @@ class Rate(NamedTuple):
     """How likely each of :data:`_RATES` is; empty where nothing is known, so that none is."""
     is_any: bool = False
     """Whether it may be any, as long as it is not known yet."""
+    most_far: float = 1.0
+    """As ``most``, of captures whose text is another one altogether."""
+    likely_far: tuple[float, ...] = ()
+    """As ``likely``, of these."""
 
-    def explains(self, changed: int, of: int, odds: float = _ODDS) -> bool:
+    def of_which(self, far: Rate) -> Rate:
+        """Return the rate, and how often the text of what differs is another one altogether."""
+        return self._replace(most_far=far.most, likely_far=far.likely)
+
+    def explains(self, changed: int, of: int, far: int = 0, odds: float = _ODDS) -> bool:
         """Tell whether pages that changed may explain why *changed* URLs of so many differ.
 
         They may if that is likelier, by the *odds*, than that these URLs have content of their own;
-        then any share up to one URL of two is equally likely (Bayes).
+        then any share up to one URL of two is equally likely (Bayes). So it must be of those whose
+        text is *far* from the others': captures that were edited say nothing of these.
         """
-        by_change, by_content = (sum(map(mul, self.likely, way)) for way in _tell(changed, of))
-        return self.is_any or by_change > odds * by_content
+        if self.is_any:
+            return True
+        told = [(self.likely, changed)]
+        if far:
+            told.append((self.likely_far, far))
+        for likely, differ in told:
+            by_change, by_content = (sum(map(mul, likely, way)) for way in _tell(differ, of))
+            if by_change <= odds * by_content:
+                return False
+        return True
 
 
 NO_RATE = Rate()
@@ -150,7 +167,8 @@ class Rates:
         bounds = [self._bound(*counts) for counts in _clear(others)]
         most = min(bounds, default=USUAL)
         # What a candidate alone tells of itself leaves no room for a higher rate than usual.
-        agree, moved = max((one.unbiased, one.moved) for one in self._seen.values())
+        told = ((one.unbiased, one.moved) for one in self._seen.values())
+        agree, moved = max(told, default=(0, 0))
         of = agree + moved
         likely = _together(_LIKELY, _likelihoods(min(moved, int(most * of)), of))
         for pairs, is_apart in self._independent(candidate):

@@ -43,6 +43,10 @@ having it."""
 MAX_HOPS = 20
 """As many hops as Scrapy's REDIRECT_MAX_TIMES follows."""
 
+FAR_BITS = 16
+"""Simhashes that differ in more bits are of two texts. Of one that was edited they differ in fewer:
+those of two URLs that learned rules make one, on the archived sites, in 16 at most."""
+
 FOLDS = 4
 """Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
 """
@@ -64,6 +68,7 @@ class Site:
         visited: Sequence[Visited],
         telling: bytearray,
         data: bytearray,
+        simhashes: Sequence[int],
     ) -> None:
         self.domain = domain
         self.known_links: KnownLinks | None = None
@@ -77,6 +82,7 @@ class Site:
         # By page: whether it has a simhash, and so text enough to tell pages apart; and whether it
         # is data, not text for readers.
         self._telling, self._data = telling, data
+        self._simhashes = simhashes
         self.locations = locations
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = {
@@ -201,6 +207,15 @@ class Site:
     def is_sink(self, page: int) -> bool:
         """Tell whether so many URLs show the page that it is evidence for none of them."""
         return self.sizes[page] > SINK_SIZE
+
+    def are_far(self, page: int, other: int) -> bool:
+        """Tell whether two pages are known to have another text each, not one that was edited."""
+        known, simhashes = self._telling, self._simhashes
+        return (
+            max(page, other) < len(known)
+            and bool(known[page] and known[other])
+            and (simhashes[page] ^ simhashes[other]).bit_count() > FAR_BITS
+        )
 
     def is_data(self, page: int) -> bool:
         """Tell whether the page is for a program, such as a feed, or no text, such as an image."""

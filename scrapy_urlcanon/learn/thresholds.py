@@ -51,6 +51,10 @@ class Changes(NamedTuple):
     """
     agreeing: int = 0
     """How many URLs agree there."""
+    far: int = 0
+    """Those of the changed ones whose text is another one altogether."""
+    far_moved: int = 0
+    """The same of the moved ones."""
     blurred: float = 0.0
     """How many pages are missing from the evidence because blurred pages count less than 1."""
 
@@ -63,6 +67,8 @@ class Record(NamedTuple):
 
     pages: int
     lost: int
+    far: int = 0
+    """Those of the lost ones whose text is another one altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ class Thresholds:
             and not is_choice
             and hard <= share * (pages + hard)
             and self._may_be_chance(changes.changed, changes.unclear, self.restless)
-            and rate.explains(changes.changed, changes.unclear)
+            and rate.explains(changes.changed, changes.unclear, changes.far)
         )
 
     def _may_be_chance(self, lost: int, of: int, share: float) -> bool:
@@ -143,8 +149,11 @@ class Thresholds:
         return 1.0 - at_most(lost - 1, of, share) >= self.chance
 
     def _is_restless(self, changes: Changes, rate: Rate) -> bool:
-        moved, of = changes.moved, changes.moved + changes.agreeing
-        return moved > 0 and not self._may_be_chance(moved, of, min(rate.most, self.restless))
+        of = changes.moved + changes.agreeing
+        return any(
+            moved > 0 and not self._may_be_chance(moved, of, min(most, self.restless))
+            for moved, most in ((changes.moved, rate.most), (changes.far_moved, rate.most_far))
+        )
 
     def accept_alias(self, pages: int, lost: int) -> bool:
         """Tell whether a skip template is accepted, with so many pages for it and against it."""
@@ -185,7 +194,8 @@ class Thresholds:
         share = self.lost if rate.is_alone else min(rate.most, self.restless)
         of = pooled.pages + pooled.lost
         if not pooled.lost or (
-            self._may_be_chance(pooled.lost, of, share) and rate.explains(pooled.lost, 2 * of)
+            self._may_be_chance(pooled.lost, of, share)
+            and rate.explains(pooled.lost, 2 * of, pooled.far)
         ):
             return True
         chance = at_most_drawn(own.lost, own.pages + own.lost, pooled.lost, of)
@@ -220,6 +230,10 @@ class Tally:
     """How many URLs agree there."""
     unbiased: int = 0
     """How many of these say how often a capture changes; see :class:`Agreement`."""
+    far: int = 0
+    """Those of the changed ones whose text is another one altogether."""
+    far_moved: int = 0
+    """The same of the moved ones."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -236,7 +250,8 @@ class Tally:
     def changes(self, thresholds: Thresholds) -> Changes:
         """Return how many of the counter-examples may only be pages that changed."""
         blurred = len(self.pages) - self.support(thresholds)
-        return Changes(self.changed, self.unclear, self.moved, self.agreeing, blurred)
+        counts = self.changed, self.unclear, self.moved, self.agreeing, self.far, self.far_moved
+        return Changes(*counts, blurred)
 
     def evidence(self, thresholds: Thresholds) -> Evidence:
         """Return the tally as it is shown to the user."""

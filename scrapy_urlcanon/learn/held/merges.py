@@ -45,6 +45,9 @@ class Agreement(NamedTuple):
     shows does not decide whether it is counted."""
     odd: tuple[Location, ...] = ()
     """The URL that differs from two that agree: these are too few to say which one has changed."""
+    far: tuple[Location, ...] = ()
+    """Those URLs among the ``moved``, or else as many as are ``changed``, whose text is another one
+    altogether, and none that was edited."""
 
 
 class Merge(NamedTuple):

@@ -12,6 +12,7 @@ from math import exp, factorial, sqrt
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import at_most, at_most_drawn
+from scrapy_urlcanon.learn.held.merges import Agreement
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
@@ -19,7 +20,7 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from scrapy_urlcanon.learn.held.merges import Agreement, Merges
+    from scrapy_urlcanon.learn.held.merges import Merges
     from scrapy_urlcanon.learn.location import Location
 
 _MIN_ODD = 4
@@ -69,7 +70,8 @@ def count_content(merges: Merges, changes: Collection[Location], names: Collecti
         if agreement.moved:
             moved = [s for s in agreement.moved if content.isdisjoint(_marks(s, changes))]
             lost = agreement.lost + len(agreement.moved) - len(moved)
-            agreements[number] = agreement._replace(moved=tuple(moved), lost=lost)
+            far = tuple(filter(moved.__contains__, agreement.far))
+            agreements[number] = agreement._replace(moved=tuple(moved), lost=lost, far=far)
     unclear = [n for n, agreement in enumerate(agreements) if agreement.unclear]
     odd = [n for n in unclear if agreements[n].changed]
     is_all = (
@@ -86,7 +88,7 @@ def count_content(merges: Merges, changes: Collection[Location], names: Collecti
 
 def _without_changes(agreement: Agreement) -> Agreement:
     lost = agreement.lost + len(agreement.moved)
-    return agreement._replace(lost=lost, changed=0, unclear=0, moved=(), agreeing=0, unbiased=0)
+    return Agreement(lost, odd=agreement.odd)
 
 
 def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:

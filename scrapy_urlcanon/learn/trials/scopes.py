@@ -191,7 +191,9 @@ class ScopeSearch:
             return False
         alone, odds = self._trial.by_itself(tally.scope), 1.0 / self._chance
         rate = self._groups.rate_of_change
-        return self._is_enough(alone, pages) and rate.explains(alone.changed, alone.unclear, odds)
+        return self._is_enough(alone, pages) and rate.explains(
+            alone.changed, alone.unclear, alone.far, odds
+        )
 
     def _tells_apart(self, tally: Tally) -> bool:
         """Tell whether what goes tells things apart somewhere in a scope."""

@@ -156,18 +156,19 @@ def _is_worse(record: Record, alike: Collection[Record]) -> bool:
     What makes a difference with one word says nothing of the others (Fisher's exact test, once for
     each word).
     """
-    pages, lost = map(sum, zip(*alike, strict=True))
+    pages, lost, _ = map(sum, zip(*alike, strict=True))
     fewer = at_most_drawn(record.lost - 1, record.pages + record.lost, lost, pages + lost)
     return record.lost > 0 and (1.0 - fewer) * len(alike) <= _BEYOND_DOUBT
 
 
 def _record(groups: Groups, changes: dict[Location, Location]) -> Record:
     pages: set[int] = set()
-    lost = 0
+    lost = far = 0
     for merge in groups.merges(changes):
         pages.update(merge.pages)
         lost += merge.agreement.lost + len(merge.agreement.moved)
-    return Record(len(pages), lost)
+        far += len(merge.agreement.far)
+    return Record(len(pages), lost, far)
 
 
 def _wider(

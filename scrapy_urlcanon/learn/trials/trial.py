@@ -185,11 +185,15 @@ class Trial:
         """Add merges to a tally, one by one; yield those that may serve as examples."""
         folds = self.groups.site.folds
         for merge in merges:
-            lost, changed, unclear, moved, agreeing, unbiased, _ = merge.agreement
+            lost, changed, unclear, moved, agreeing, unbiased, _, far = merge.agreement
             tally.lost += lost
             tally.changed += changed
             tally.unclear += unclear
             tally.moved += len(moved)
+            if moved:
+                tally.far_moved += len(far)
+            else:
+                tally.far += len(far)
             tally.agreeing += agreeing
             tally.unbiased += unbiased
             tally.merges += len(merge.sources) - 1 - lost
