@@ -117,11 +117,15 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
         outputs = self._begin(response)
-        passed_on = self._passed_on(response, *outputs)
-        for each in result:
-            processed = passed_on(each)
-            if processed is not None:
-                yield processed
+        is_dropped, end = self._repeated.of_response()
+        passed_on = self._passed_on(response, *outputs, is_dropped)
+        try:
+            for each in result:
+                processed = passed_on(each)
+                if processed is not None:
+                    yield processed
+        finally:
+            end()
         for output in chain(*outputs):
             output.end()
 
@@ -131,11 +135,15 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
         outputs = self._begin(response)
-        passed_on = self._passed_on(response, *outputs)
-        async for each in result:
-            processed = passed_on(each)
-            if processed is not None:
-                yield processed
+        is_dropped, end = self._repeated.of_response()
+        passed_on = self._passed_on(response, *outputs, is_dropped)
+        try:
+            async for each in result:
+                processed = passed_on(each)
+                if processed is not None:
+                    yield processed
+        finally:
+            end()
         for output in chain(*outputs):
             output.end()
 
@@ -158,7 +166,11 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         return [one for one in of_all if one], [one for one in of_left if one]
 
     def _passed_on(
-        self, response: Response | None, of_all: Sequence[_Told], of_left: Sequence[Output]
+        self,
+        response: Response | None,
+        of_all: Sequence[_Told],
+        of_left: Sequence[Output],
+        is_dropped: Callable[[Request], bool],
     ) -> Callable[[Any], Any]:
         """Return what makes of each that a callback yields what goes on, None of what does not.
 
@@ -166,8 +178,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
         :param of_all: are told of all that is made of the output.
         :param of_left: are told of it where it is not dropped.
+        :param is_dropped: drops a repeated request, and tells whether it did.
         """
-        is_dropped = self._repeated.of_response()
 
         def passed_on(each: Any) -> Any:
             is_request = isinstance(each, Request)

@@ -9,6 +9,7 @@ from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import RequestFingerprinter
 from sites import SITE, FollowSpider
@@ -52,6 +53,60 @@ async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plu
     assert result.stats["dupefilter/filtered"] == SEEN
     assert len(enqueued) == (21 if plugin else 21 + SEEN)
     assert sorted(result.hits) == sorted(["/", *(f"/{n}" for n in range(20))])
+
+
+@deferred_f_from_coro_f
+async def test_what_was_seen_is_counted_page_by_page(crawl, monkeypatch):
+    """Scrapy's stats take longer for one drop than all else that is done for it."""
+    counted = []
+    inc = StatsCollector.inc_value
+
+    def inc_value(self, key, count=1, **arguments):
+        counted.extend([count] * (key == "dupefilter/filtered"))
+        inc(self, key, count, **arguments)
+
+    monkeypatch.setattr(StatsCollector, "inc_value", inc_value)
+    result = await crawl(menu, SETTINGS)
+    # The first page with links to what was seen has Scrapy log the first one.
+    assert counted == [1] * 20 + [20] * 19
+    assert result.stats["dupefilter/filtered"] == SEEN
+
+
+class Raising(FollowSpider):
+    """Fails once it has asked for what a page links."""
+
+    def parse(self, response):
+        yield from super().parse(response)
+        raise ValueError(response.url)
+
+
+class RaisingLater(FollowSpider):
+    """Does so in a coroutine."""
+
+    async def parse(self, response):
+        for each in super().parse(response):
+            yield each
+        raise ValueError(response.url)
+
+
+@pytest.mark.parametrize("spider", [Raising, RaisingLater])
+@deferred_f_from_coro_f
+async def test_what_was_seen_counts_where_the_callback_raises(crawl, enqueued, spider):
+    """It was dropped before."""
+    result = await crawl(menu, SETTINGS, spider=spider)
+    assert len(enqueued) == 21
+    assert result.stats["dupefilter/filtered"] == result.figures["dropped"] == SEEN
+
+
+@pytest.mark.parametrize("plugin", [True, False])
+@deferred_f_from_coro_f
+async def test_each_drop_is_logged_where_that_is_asked_for(crawl, caplog, plugin):
+    """``DUPEFILTER_DEBUG`` is Scrapy's."""
+    with caplog.at_level("DEBUG", "scrapy.dupefilters"):
+        settings = {**SETTINGS, "DUPEFILTER_DEBUG": True, "URLCANON_ENABLED": plugin}
+        result = await crawl(menu, settings)
+    lines = [line for line in caplog.messages if line.startswith("Filtered duplicate request")]
+    assert len(lines) == result.stats["dupefilter/filtered"] == SEEN
 
 
 @deferred_f_from_coro_f

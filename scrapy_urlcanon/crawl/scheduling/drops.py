@@ -10,6 +10,7 @@ from scrapy import Request, signals
 from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
+from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
 
@@ -17,7 +18,7 @@ from scrapy_urlcanon.crawl.scheduling.engine import hear, scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS, dupefilter_of, seen_fingerprints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Sequence
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _Receiver = TypeVar("_Receiver", bound="Callable[..., None]")
 _TOLD = "is_told_of_repeated"
+_FILTERED = "dupefilter/filtered"
+"""What Scrapy counts dropped requests under (``dupefilters.py``, ``log``)."""
 ITEMS_AT_ONCE = 200
 """How many requests of one response are dropped early. So many items of a callback Scrapy takes
 before it does anything else, with the default of ``CONCURRENT_ITEMS`` (``utils/asyncio.py``)."""
@@ -49,13 +52,32 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
         # Not the bound method itself: the signal would look up its arguments at each call.
         hear(crawler, request_dropped, signals.request_dropped)
         return
-    log: Callable[[Request, Spider], None] = dupefilter.log
+    dupefilter.log = _ToldLog(dupefilter, receiver)
 
-    def log_and_tell(request: Request, spider: Spider) -> None:
-        log(request, spider)
-        _tell(receiver, request, "dropped", spider)
 
-    dupefilter.log = log_and_tell
+class _ToldLog:
+    """The ``log`` of a duplicate filter, which tells of each drop too.
+
+    :param receiver: is called with each request.
+    """
+
+    def __init__(self, dupefilter: Any, receiver: Callable[[Request], None]) -> None:
+        self._dupefilter = dupefilter
+        self._log: Callable[[Request, Spider], None] = dupefilter.log
+        self.receiver = receiver
+
+    def __call__(self, request: Request, spider: Spider) -> None:
+        self._log(request, spider)
+        _tell(self.receiver, request, "dropped", spider)
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether nothing is said of a request any more, and drops are only counted.
+
+        Scrapy's own log says the first one (Scrapy 2.19, ``dupefilters.py``, ``log``).
+        """
+        is_of_scrapy = getattr(self._log, "__func__", None) is RFPDupeFilter.log
+        return is_of_scrapy and not (self._dupefilter.debug or self._dupefilter.logdupes)
 
 
 class RepeatedRequests:
@@ -71,6 +93,9 @@ class RepeatedRequests:
     are scheduled. But the variants of one page are dropped in their order, since the first variant
     is the first to take the place of a request that fails.
 
+    Those of one response are counted together where Scrapy only counts them: to count one takes
+    longer than all else that is done for it.
+
     :param outermost: the spider middleware that drops: no other may come between it and the engine.
     """
 
@@ -83,26 +108,41 @@ class RepeatedRequests:
         """Tell whether requests may be dropped early in a crawl with *settings*."""
         return _asks_filter_alone(load_object(settings["SCHEDULER"]))
 
-    def of_response(self) -> Callable[[Request], bool]:
-        """Return a function that drops the repeated requests of one response, and says so."""
+    def of_response(self) -> tuple[Callable[[Request], bool], Callable[[], None]]:
+        """Return what drops the repeated requests of one response, and says so, and what ends that.
+
+        The second is to be called however the callback ends.
+        """
         dupefilter = dupefilter_of(self._crawler)
         seen = seen_fingerprints(dupefilter)
         fingerprinter = getattr(dupefilter, "fingerprinter", None)
         if seen is None or fingerprinter is None or not self._is_way_clear():
-            return _drops_none
+            return _drops_none, _nothing
         receivers = self._receivers(signals.request_scheduled)
         to_tell = [receiver for receiver in receivers if not _is_of_offsite(receiver)]
         if not all(getattr(receiver, _TOLD, False) for receiver in to_tell):
-            return _drops_none
+            return _drops_none, _nothing
+        return self._dropping(fingerprinter.fingerprint, seen, to_tell, dupefilter.log)
+
+    def _dropping(
+        self,
+        fingerprint_of: Callable[[Request], bytes],
+        seen: Container[bytes],
+        to_tell: Sequence[Callable[[Request], None]],
+        log: Callable[[Request, Spider | None], None],
+    ) -> tuple[Callable[[Request], bool], Callable[[], None]]:
+        counting = log.receiver if isinstance(log, _ToldLog) and log.only_counts else None
+        spider = self._crawler.spider
+        counted = 0
         left = ITEMS_AT_ONCE
         on_its_way: set[bytes] = set()
 
         def drop(request: Request) -> bool:
-            nonlocal left
+            nonlocal counted, left
             if not left or request.dont_filter or not FILTER_KEYS.isdisjoint(request.meta):
                 return False
             try:
-                fingerprint = fingerprinter.fingerprint(request)
+                fingerprint = fingerprint_of(request)
             except Exception:  # noqa: BLE001 - it is raised again, and logged, by the scheduler
                 return False
             if fingerprint not in seen or fingerprint in on_its_way:
@@ -110,15 +150,23 @@ class RepeatedRequests:
                 return False
             left -= 1
             # As with the signal, all receivers are called, even if one refuses the request.
-            spider = self._crawler.spider
             is_refused = False
             for receiver in to_tell:
                 is_refused |= _tell(receiver, request, "scheduled", spider)
-            if not is_refused:
-                dupefilter.log(request, spider)
+            if is_refused:
+                return True
+            if counting is None:
+                log(request, spider)
+            else:
+                counted += 1
+                _tell(counting, request, "dropped", spider)
             return True
 
-        return drop
+        def end() -> None:
+            if counted:
+                self._crawler.stats.inc_value(_FILTERED, counted)
+
+        return drop, end
 
     def _is_way_clear(self) -> bool:
         """Tell whether no other component handles requests on their way to the duplicate filter."""
@@ -163,6 +211,10 @@ def _tell(
 def _drops_none(request: Request) -> bool:
     del request
     return False
+
+
+def _nothing() -> None:
+    pass
 
 
 def _asks_filter_alone(scheduler: type) -> bool:
