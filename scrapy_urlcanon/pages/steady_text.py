@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.pages.inner_loops import has_time, has_token
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
@@ -37,9 +39,8 @@ _MARK = re.compile(
 )
 _AFTER_ADDRESS = b" \n\"'<>"
 # The tokens and digests of forms and assets, which are others at each visit.
-_TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
-_LONG = b"0" * 32
-_HEX = bytes.maketrans(b"123456789abcdefABCDEF", b"0" * 21)
+_LONG = 32
+_TOKEN = re.compile(rb"\b[0-9a-fA-F]{%d,}\b" % _LONG)
 
 
 class _Day(NamedTuple):
@@ -65,12 +66,11 @@ def steady(text: bytes, date: str) -> bytes:
     :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
         none.
     """
-    zeros = text.translate(_HEX)
-    if _LONG in zeros:
+    if has_token(text, _LONG):
         text = _TOKEN.sub(b"0", text)
     if b" ago" in text:
         text = _without_ages(text)
-    now = _time_of(date) if date and b"0:00" in zeros else None
+    now = _time_of(date) if date and has_time(text) else None
     return _without_now(text, *now) if now else text
 
 

@@ -77,6 +77,28 @@ def test_references_are_read_as_in_python(reference):
     assert compiled.form_of_reference(reference) == in_python.form_of_reference(reference)
 
 
+marked = st.lists(st.sampled_from([b"0", b"aF", b"9", b":", b" ", b"g", b"@", b"/"])).map(b"".join)
+
+
+@given(st.one_of(texts, marked))
+@example(b"1:23")
+@example(b":12")
+@example(b"1:2")
+@example(b"1::12 3:4:56")
+def test_times_are_seen_as_in_python(text):
+    """Wherever they stand."""
+    assert compiled.has_time(text) == in_python.has_time(text)
+
+
+@given(st.one_of(texts, marked), st.integers(1, 40))
+@example(b"0" * 32, 32)
+@example(b"g" + b"f" * 31 + b"g" + b"f" * 32, 32)
+@example(b"f" * 31 + b"g" + b"f" * 31, 32)
+def test_tokens_are_seen_as_in_python(text, least):
+    """Wherever they begin, and however many letters of a number stand around them."""
+    assert compiled.has_token(text, least) == in_python.has_token(text, least)
+
+
 @given(st.text("a0 9١\n").map(str.encode))
 @example(b"")
 @example(b"\n00\n0\n1\n")

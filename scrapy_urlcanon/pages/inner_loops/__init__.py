@@ -12,6 +12,8 @@ else:
 
 fold_spaces = loops.fold_spaces
 form_of_reference = loops.form_of_reference
+has_time = loops.has_time
+has_token = loops.has_token
 lines_and_shapes = loops.lines_and_shapes
 lines_by_kind = loops.lines_by_kind
 packed_lines = loops.packed_lines

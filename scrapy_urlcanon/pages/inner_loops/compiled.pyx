@@ -20,10 +20,12 @@ cdef Py_ssize_t SPACES = len(in_python.OTHER_SPACES)
 cdef const char* OTHER_SPACES[32]
 cdef Py_ssize_t[32] SIZES
 cdef unsigned char[256] CUTS
+cdef bint[256] IS_HEX
 
 for _number in range(256):
     BEGINS_SPACE[_number] = _number in in_python.RARE_SPACES or _number in b" \n"
     CUTS[_number] = in_python.CUTS[_number]
+    IS_HEX[_number] = _number in b"0123456789abcdefABCDEF"
 for _number, _other in enumerate(in_python.OTHER_SPACES):
     OTHER_SPACES[_number], SIZES[_number] = PyBytes_AS_STRING(_other), len(_other)
     BEGINS_SPACE[_other[0]] = True
@@ -103,6 +105,35 @@ def fold_spaces(bytes text not None):
 
 cdef inline bint _is_number(char byte) noexcept:
     return b"0" <= byte <= b"9"
+
+
+def has_time(bytes text not None):
+    cdef const char* start = PyBytes_AS_STRING(text)
+    cdef const char* end = start + PyBytes_GET_SIZE(text)
+    cdef const char* colon = start
+    while True:
+        colon = <const char*>memchr(colon, b":", end - colon)
+        if colon == NULL or end - colon < 3:
+            return False
+        if colon > start and _is_number(colon[-1]) and _is_number(colon[1]) and _is_number(colon[2]):
+            return True
+        colon += 1
+
+
+def has_token(bytes text not None, Py_ssize_t least):
+    cdef const unsigned char* letters = <const unsigned char*>PyBytes_AS_STRING(text)
+    # One of so many side by side is at each place that so many lie between.
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at = least - 1, start, end
+    while at < size:
+        start = end = at
+        while at - start < least and start >= 0 and IS_HEX[letters[start]]:
+            start -= 1
+        while end < size and end - start <= least and IS_HEX[letters[end]]:
+            end += 1
+        if end - start > least:
+            return True
+        at = end + least
+    return False
 
 
 cdef Py_ssize_t _shape(const char* line, Py_ssize_t size, char* out) noexcept:
@@ -436,15 +467,17 @@ cdef Py_ssize_t _hash_pieces(
     const unsigned char* text, Py_ssize_t size, unsigned char separator, uint32_t* hashes
 ) noexcept:
     """Put the hash of each passage, or word, into *hashes*; return how many there are."""
-    cdef Py_ssize_t at, start = 0, count = 0
-    for at in range(size + 1):
-        if at < size and text[at] != separator:
-            continue
-        hashes[count] = _xxh32(text + start, at - start)
+    cdef Py_ssize_t length, count = 0
+    cdef const unsigned char* end = text + size
+    cdef const unsigned char* cut
+    while text <= end:
+        cut = <const unsigned char*>memchr(text, separator, end - text)
+        length = (end if cut == NULL else cut) - text
+        hashes[count] = _xxh32(text, length)
         count += 1
-        if separator == b"d" and at - start > LONG_PASSAGE:
-            count += _hash_pieces(text + start, at - start, b" ", hashes + count)
-        start = at + 1
+        if separator == b"d" and length > LONG_PASSAGE:
+            count += _hash_pieces(text, length, b" ", hashes + count)
+        text += length + 1
     return count
 
 

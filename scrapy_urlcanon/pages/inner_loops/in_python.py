@@ -42,6 +42,8 @@ _PLAIN_REFERENCE = re.compile(rf"({ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
 OTHER_FORM, PATH, WHOLE = range(3)
 """Forms of a reference: any, a path from the root without dot segments, and a whole URL."""
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_HEX = bytes.maketrans(b"123456789abcdefABCDEF", b"0" * 21)
+_TIME = re.compile(rb"[0-9]:[0-9]{2}")
 _NUMBER = re.compile(rb"00+")
 CUTS = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n\x99\xb0\xb1", b"abcdefghijklmnopqrstuvwxyzdddd"
@@ -64,6 +66,24 @@ def fold_spaces(text: bytes) -> bytes:
     if b"  " in text:
         text = b"\n".join([b" ".join(line.split()) for line in text.split(b"\n")])
     return text
+
+
+def has_time(text: bytes) -> bool:
+    """Tell whether a digit, a colon and two digits stand anywhere in *text*.
+
+    >>> has_time(b"at 7:30"), has_time(b"7:3 0:a1")
+    (True, False)
+    """
+    return b":" in text and _TIME.search(text) is not None
+
+
+def has_token(text: bytes, least: int) -> bool:
+    """Tell whether *least* hexadecimal digits, at least one, stand side by side in *text*.
+
+    >>> has_token(b"id 0123abCD", 8), has_token(b"0123 abCD", 8)
+    (True, False)
+    """
+    return b"0" * least in text.translate(_HEX)
 
 
 def lines_and_shapes(text: bytes) -> tuple[list[bytes], list[int], dict[int, bytes]]:
