@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from audited_shop import SETTINGS, product
+from loopback import redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links
@@ -102,3 +103,26 @@ async def test_callback_gets_each_page_of_an_entry_that_falls_meanwhile(crawl, s
 
     await crawl(respond, settings, spider=Noting)
     assert sorted(set(urls)) == [f"{SITE}/p?id=1&sid=1", SECOND]
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_was_redirected_gets_the_other_page_of_an_entry_that_falls(crawl):
+    """It had what the URL showed that was redirected, and not what stood for both pages."""
+
+    def respond(request):
+        if request.target == "/":
+            return links(*(f"/q?id={number}" for number in range(8)))
+        if request.url == SECOND:
+            return redirect(SECOND.replace("http:", "https:"))
+        return product(request.target.partition("&")[0])
+
+    settings = {**SETTINGS, **RULES, "CONCURRENT_REQUESTS": 8, "URLCANON_AUDIT": 1}
+    urls = []
+
+    class Noting(TwoCallbacks):
+        async def second(self, response):
+            urls.append(response.url)
+            yield {"url": response.url}
+
+    await crawl(respond, settings, spider=Noting)
+    assert f"{SITE}/p?id=1&sid=1" in urls

@@ -96,19 +96,23 @@ class PageContents:
         page = self._requests.pages.own(request)
         if page is None or not is_content or mark_of(request, AUDIT):
             return
-        content, known = self.read(response), self._contents.get(page)
-        if known is None:
+        content = self.read(response)
+        if self._contents.get(page) is None:
             self.common.add(content, response.url)
-        is_own = self._stands_for(page, request)
+        sources = self._requests.pages.redirected_to(request)
+        for each in {page, *sources}:
+            self._keep(each, content, is_own=self._stands_for(each, request))
+        for source in sources:
+            self.common.lead(source, page)
+
+    def _keep(self, page: bytes, content: PageDigest, *, is_own: bool) -> None:
+        """Remember *content* for *page*, unless what the URL that stands for it showed is known."""
         if is_own:
             self._borrowed.pop(page)
-        elif known is None:
+        elif self._contents.get(page) is None:
             self._borrowed[page] = True
         if is_own or page in self._borrowed:
             self._contents[page] = content
-        for source in self._requests.pages.redirected_to(request):
-            self._contents[source] = content
-            self.common.lead(source, page)
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
         """Tell whether the URL of *request* stands for *page*, or will do so from now on."""

@@ -256,8 +256,7 @@ class PageRequests:
         self._withdraw(request, urls, callback)
         self._urls.led(request, urls, pages, callback)
         new = self._bring(pages, callback)
-        if page and pages[page]:
-            self._urls.got(request, answered_by(request, response), page, callback)
+        self._urls.brought(request, answered_by(request, response), page, pages, callback)
         self._deliveries.note(request, tuple(new))
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)

@@ -61,7 +61,27 @@ class PageUrls:
         """Tell whether *url* was the first one that led elsewhere from *page*."""
         return self._led.get((page, callback)) == url
 
-    def got(self, request: Request, url: str, page: bytes, callback: Hashable) -> None:
+    def brought(
+        self,
+        request: Request,
+        url: str,
+        page: bytes | None,
+        pages: Mapping[bytes, bool],
+        callback: str,
+    ) -> None:
+        """Note by which URLs *request* brought content: of its *page*, and of what redirected here.
+
+        :param url: the URL that was answered.
+        :param pages: the pages of *request*, each with whether it brought content of the page.
+        """
+        if page and pages[page]:
+            self._note(request, url, page, callback)
+        for source_url in sources_of(request):
+            source = self._fingerprints.page(request, source_url)
+            if source and source != page and pages.get(source):
+                self._note(request, source_url, source, callback)
+
+    def _note(self, request: Request, url: str, page: bytes, callback: str) -> None:
         """Note that *request* brought *page* by *url*, unless that URL stands for it."""
         self._got.pop((page, callback))
         is_other = mark_of(request, RESCUE) or is_unrecorded(request)
