@@ -12,6 +12,8 @@ HOST = "http://shop.example"
 
 COLORS = ("red", "green", "blue")
 
+WORDS = [f"{one}-{other}" for one in ("alder", "birch", "cedar", "elder") for other in "bcdfghjkl"]
+
 
 @pytest.mark.parametrize(
     ("one", "other", "found"),
@@ -178,6 +180,25 @@ def test_parameter_whose_value_is_a_whole_path_is_that_path():
         see(f"/login?to={p}", f"page {p}" if i % 8 else f"log in: {p}") for i, p in enumerate(paths)
     ]
     assert rules([*pages, *forms]) == {}
+
+
+def test_choice_of_a_language_is_no_other_url_of_the_page_that_it_leads_to():
+    """The site remembers it, so that each page comes in that language from then on.
+
+    What chooses nothing that lasts goes, and so does a language that the path says as well.
+    """
+    paths = [f"/{'abcdefg'[i % 7]}/{word}" for i, word in enumerate(WORDS)]
+    pages = [see(path, f"page {path}") for path in paths]
+    for choice in ("/set?locale=de&next={}", "/set?next={}&to=fr", "/set?setlang=german&next={}"):
+        seen = [see(choice.format(p), "", status=302, redirect=HOST + p) for p in paths]
+        assert "rewrite_path" not in str(rules([*pages, *seen]))
+    seen = [see(f"/go?from=menu&to={p}", f"page {p}") for p in paths]
+    (found,) = rules([*pages, *seen]).values()
+    assert found["rewrite_path"] == [["/go?from=menu&to=/{rest:path}", "/{rest}"]]
+    pages = [see(f"/de{path}", f"page {path}") for path in paths]
+    seen = [see(f"/go?lang=de&to=/de{p}", f"page {p}") for p in paths]
+    (found,) = rules([*pages, *seen]).values()
+    assert found["rewrite_path"] == [["/go?lang=de&to=/{rest:path}", "/{rest}"]]
 
 
 def subpages(others):

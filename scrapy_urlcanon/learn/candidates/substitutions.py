@@ -16,9 +16,9 @@ import re
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import common
-from scrapy_urlcanon.learn.location import readable
+from scrapy_urlcanon.learn.location import name_of, readable, value_of
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
-from scrapy_urlcanon.learn.vocabulary import LANGUAGE
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE, LANGUAGE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,9 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
     """Return the template from *source* to *target* if that path ends in a value of the source.
 
     The value must have two segments or more: a single word may be there by chance. Other parameters
-    that only the source has are dropped with their values.
+    that only the source has are dropped with their values, but for a language that the path does
+    not say: what leads to a page in the language that it chooses, and that the site remembers, is
+    no other URL of that page.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> path_in_parameter(
@@ -82,6 +84,10 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
     ...     locate("http://a.example/wiki/Help/Links"),
     ... )
     RewriteTemplates(source='/w/index.php?printable=yes&title={rest:path}', target='/wiki/{rest}')
+    >>> path_in_parameter(
+    ...     locate("http://a.example/set?locale=de&next=/shoes/7/red"),
+    ...     locate("http://a.example/shoes/7/red"),
+    ... )
     """
     taken = [param for param in source.params if param not in target.params]
     if source.origin != target.origin or not {*target.params} < {*source.params}:
@@ -90,10 +96,25 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
         name, _, value = readable(param).partition("=")
         rest = value.removeprefix("/")
         if len(list(filter(None, rest.split("/")))) > 1 and target.path.endswith(f"/{rest}"):
+            others = [*taken[:place], *taken[place + 1 :]]
+            if any(_chooses_a_language(other) for other in others if not _says(target, other)):
+                return None
             start, before = value.removesuffix(rest), target.path.removesuffix(rest)
             query = [*taken[:place], f"{name}={start}{{rest:path}}", *taken[place + 1 :]]
             return RewriteTemplates(f"{source.path}?{'&'.join(query)}", f"{before}{{rest}}")
     return None
+
+
+def _chooses_a_language(param: str) -> bool:
+    """Tell whether a parameter has a language for its value, or says so by its name."""
+    return bool(
+        LANGUAGE_NAME.fullmatch(name_of(param)) or LANGUAGE.fullmatch(value_of(param).lower())
+    )
+
+
+def _says(location: Location, param: str) -> bool:
+    """Tell whether the path has the value of a parameter for a segment."""
+    return value_of(param) in location.path.split("/")
 
 
 def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
