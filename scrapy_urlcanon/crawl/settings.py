@@ -315,11 +315,16 @@ def name_of(attribute: str) -> str:
 
 
 def value_of(attribute: str, settings: BaseSettings) -> Any:
-    """Return the value of one setting alone: before a crawl is made all are not to be loaded.
+    """Return the value of one setting, without loading all of them.
 
-    :raises ConfigurationError: if it is not valid.
+    :raises ConfigurationError: if it is not valid, with every problem of every setting.
     """
-    return _value_of(vars(CrawlSettings)[attribute], settings)
+    try:
+        return _value_of(vars(CrawlSettings)[attribute], settings)
+    except ConfigurationError:
+        # Whoever mends this one would meet the next problem only then.
+        CrawlSettings.load(settings)
+        raise
 
 
 def configuration_of(settings: BaseSettings) -> Configuration:

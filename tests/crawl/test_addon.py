@@ -252,3 +252,14 @@ def test_error_of_a_scheduler_is_told_without_a_traceback(caplog, logger):
     (record,) = caplog.records
     assert (record.name, record.exc_info) == ("scrapy_urlcanon", None)
     assert record.getMessage() == str(error.__context__)
+
+
+@pytest.mark.parametrize(
+    "name", ["URLCANON_ENABLED", "URLCANON_ORDER", "URLCANON_SEEN_SET", FALLBACK]
+)
+def test_a_setting_that_is_read_first_hides_no_problem_of_the_others(name):
+    """What the add-on goes by is read before all else, and its error names all problems at once."""
+    wrong = {name: "nonsense", "URLCANON_AUDIT": 1.5, "URLCANON_PRESETT": "safe"}
+    with pytest.raises(ConfigurationError) as caught:
+        get_crawler(Spider, {"ADDONS": ADDONS, **wrong})
+    assert {problem.origin for problem in caught.value.problems} == {*wrong}
