@@ -141,37 +141,37 @@ class Standing:
         return "stands above it" if is_above else "stands elsewhere"
 
 
-class KnownNumbers:
-    """Tells what of a URL that is no text an earlier URL had: its numbers, and all but its tokens.
+class KnownIdentifiers:
+    """Tells whether an earlier URL had the same numbers, or was the same apart from its tokens.
 
-    As texts all numbers are one. But the second URL with ``id=7`` is one more way to a record that
-    waits already, where that with ``id=8`` is another record. And where all links of a page have
-    the session of a visit in them no URL is known, but what stands beside the session is.
+    For the other features all numbers are one token. But the second URL with ``id=7`` is one more
+    way to a record that waits already, while one with ``id=8`` is another record. And if all links
+    of a page have the session of a visit in them, no URL is known, but the rest of it is.
 
-    >>> numbers = KnownNumbers()
+    >>> identifiers = KnownIdentifiers()
     >>> for query in ("id=7&back=/list?page=1", "id=8&back=/list?page=1", "id=7&back=/all"):
-    ...     print(numbers.of("http://a.example/", "show", query, _pairs(query)))
+    ...     print(identifiers.of("http://a.example/", "show", query, _pairs(query)))
     ()
     ('known back',)
     ('known id',)
     >>> for session in ("3fa7c01d9e", "9c2e77ab04"):
-    ...     print(numbers.of(f"http://a.example/{session}/", "show", "id=7", [("id", "#n")]))
+    ...     print(identifiers.of(f"http://a.example/{session}/", "show", "id=7", [("id", "#n")]))
     ('new but for tokens',)
     ('known but for tokens', 'met id')
     """
 
     def __init__(self) -> None:
         self.tags = bytearray(MASK + 1)
-        """Of what was met last at each place, by its hash: another part of that. Never more: what
-        is taken for new though it was met long ago is expected as if nothing was known of it."""
+        """A hash table: at each place 8 further bits of the hash that was met last there. An old
+        one may be overwritten, and is then taken for new, as if nothing was known about it."""
 
     def of(self, folder: str, leaf: str, query: str, pairs: _Query) -> tuple[str, ...]:
-        """Return these features of a URL as :func:`split_url` returns it; it is known from now on.
+        """Return these features of a URL in the parts of :func:`split_url`; it is known from now on.
+
+        A URL that is new apart from its tokens has a feature for that: otherwise the first link to
+        the next page of a list would be expected to bring as little as all further links to it.
 
         :param pairs: names and values of its parameters, folded.
-
-        Of what is new but for its tokens that is said too: without a feature of its own the first
-        link to the next page of a list would go down with all others to it.
         """
         path = folder + leaf
         bare = _folder(folder)[2] + _without_tokens(leaf)
@@ -192,7 +192,7 @@ class KnownNumbers:
                     pieces[number] = _without_tokens(piece)
                     has_tokens = has_tokens or pieces[number] != piece
         if has_tokens:
-            # No query of one parameter is taken for that parameter.
+            # With a newline, so that a query of one parameter is not taken for that parameter.
             is_known = self._is_known(f"{bare}\n{'&'.join(pieces)}")
             known.append(f"{'known' if is_known else 'new'} but for tokens")
         return tuple(sorted(known))
@@ -224,7 +224,7 @@ class UrlFeatures:
     def __init__(self) -> None:
         self.counts = bytearray(MASK + 1)
         """How often each hash was met of late, up to 255."""
-        self.numbers = KnownNumbers()
+        self.identifiers = KnownIdentifiers()
         self._met = 0
         # By all that tells URLs apart, where no text is near to be rare: the links of a page are
         # alike, and most pages have the same ones.
@@ -246,7 +246,7 @@ class UrlFeatures:
         last = fold(leaf) if host else leaf
         pairs = _pairs(query) if query else ()
         if query or bare != folder or ("#" in last and last != "#n" and _may_have_token(last)):
-            context += self.numbers.of(folder, leaf, query, pairs)
+            context += self.identifiers.of(folder, leaf, query, pairs)
         asked = (host, above, last, pairs, context, linked_by)
         known = self._known.get(asked)
         if known:

@@ -140,16 +140,16 @@ def test_no_token_in_the_last_segment_is_overlooked(pieces):
     leaf = "".join(pieces)[: module._MAX_TOKEN]
     features = UrlFeatures()
     features.of_split("http://a.example/", leaf, "", (), b"")
-    assert any(features.numbers.tags) is bool(module._TOKEN.search(leaf))
+    assert any(features.identifiers.tags) is bool(module._TOKEN.search(leaf))
 
 
 def test_memory_of_counts_does_not_grow():
     """However many texts are met, they are counted in the same places."""
     features = UrlFeatures()
-    size = len(features.counts), len(features.numbers.tags)
+    size = len(features.counts), len(features.identifiers.tags)
     for number in range(1000):
         features.of(f"http://h{number}.example/{number * 'a'}?{number}={number}")
-    assert (len(features.counts), len(features.numbers.tags)) == size
+    assert (len(features.counts), len(features.identifiers.tags)) == size
 
 
 def test_texts_stay_rare_in_a_crawl_without_end(monkeypatch):

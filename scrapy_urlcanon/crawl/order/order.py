@@ -366,7 +366,7 @@ class Order:
             "leads": array("f", self._leads.weights),
             "leads known": array("f", self._leads.known),
             "counts": self._url_features.counts,
-            "numbers": self._url_features.numbers.tags,
+            "numbers": self._url_features.identifiers.tags,
             "lines": self._lines.places,
             "line counts": self._lines.counts,
             "usual": array("d", (self._usual.mean, self._usual.weight)),
@@ -384,7 +384,7 @@ class Order:
             model.weights[:] = array("d", array("f", state[name]))
             model.known[:] = array("d", array("f", state[f"{name} known"]))
         self._url_features.counts[:] = state["counts"]
-        self._url_features.numbers.tags[:] = state["numbers"]
+        self._url_features.identifiers.tags[:] = state["numbers"]
         self._lines.places[:] = array("I", state["lines"])
         self._lines.counts[:] = state["line counts"]
         self._usual.mean, self._usual.weight = array("d", state["usual"])
