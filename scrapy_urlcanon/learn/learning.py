@@ -313,7 +313,14 @@ def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> Skips:
     """
 
     def look() -> Skips:
-        return skip_rules(miner.groups, thresholds, miner.form, miner.shares_seen, prior)
+        return skip_rules(
+            miner.groups,
+            thresholds,
+            miner.form,
+            miner.shares_seen,
+            prior,
+            rate_beside=miner.rate_beside,
+        )
 
     skips = look()
     while True:

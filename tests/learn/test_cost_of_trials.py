@@ -11,6 +11,7 @@ from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+from scrapy_urlcanon.learn.rates import Rates
 from scrapy_urlcanon.learn.scope import scopes_of
 from scrapy_urlcanon.learn.thresholds import Thresholds
 from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
@@ -80,7 +81,9 @@ def test_form_to_log_in_under_many_urls_costs_as_much_as_it_has():
         pages |= {url: 100 + i for i, url in enumerate(open_ones[:4])} | {open_ones[4]: 99}
         groups = groups_of(pages, pages.__getitem__)
         with counting() as counter:
-            skip_rules(groups, Thresholds(), lambda location: location)
+            skip_rules(
+                groups, Thresholds(), lambda location: location, rate_beside=Rates(0.95).beside
+            )
         calls.append(counter.calls)
     assert calls[1] < 2.4 * calls[0]
 

@@ -17,3 +17,25 @@ def test_word_that_makes_a_difference_says_nothing_of_the_others():
     ]
     found = {f"/{place}/job-{{c:digits}}" for place in PLACES[:3]}
     assert {one for one, _ in rules([*jobs, *there])["shop.example"]["rewrite_path"]} == found
+
+
+def test_class_of_one_value_may_be_but_the_luckiest():
+    """Of three tabs two have something to say of three things, and one of none yet.
+
+    Nor is it skipped: what is found under the other tabs says so. Where these say nothing of their
+    own either, all of them go.
+    """
+    tabs = ["details", "makers", "shows"]
+    clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(40) for sid in "abcde"]
+    things = [see(f"/o/{i}", f"o {i}") for i in range(150)]
+
+    def views(own):
+        return [
+            see(f"/o/{i}?tab={tabs[i % 3]}", f"o {i}" + ", of its own" * (i in own))
+            for i in range(150)
+        ]
+
+    assert rules([*clear, *things, *views({3, 30, 33, 4, 61, 31})]) == {
+        "shop.example": {"drop_params": ["sid"]}
+    }
+    assert rules([*clear, *things, *views({})]) == {"shop.example": {"drop_params": ["tab", "sid"]}}

@@ -28,9 +28,11 @@ from scrapy_urlcanon.learn.classes.look import (
     IS_ALONE,
     IS_CUT_OFF,
     IS_ELSEWHERE,
+    IS_OF_RIVAL,
     Look,
     PagesOfClasses,
 )
+from scrapy_urlcanon.learn.classes.lucky import lost_by_rivals
 from scrapy_urlcanon.learn.classes.parts_seen import PartsSeen
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterable, Iterator
 
+    from scrapy_urlcanon.learn.classes.lucky import RateBeside
     from scrapy_urlcanon.learn.classes.members import Key, SkipClass
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
@@ -89,6 +92,8 @@ def skip_rules(
     form: Callable[[Location], Location],
     shares: Iterable[Share] = (),
     prior: Prior | None = None,
+    *,
+    rate_beside: RateBeside,
 ) -> Skips:
     """Return the classes of URLs of a site that need not be fetched.
 
@@ -97,13 +102,22 @@ def skip_rules(
     :param form: returns what the accepted rewrite rules make of a URL.
     :param shares: estimates of the share of the site's URLs that the crawl has seen.
     :param prior: what is known about classes before the crawl.
+    :param rate_beside: returns how often captures change, as all candidates but one tell it.
     """
     known = tuple(shares)
     # It is asked again for the same URLs, for each class and in both looks.
     form = lru_cache(_REMEMBERED_FORMS)(form)
 
     def look(*, is_led_last: bool) -> tuple[Skips, bool]:
-        skips = _Skips(groups, thresholds, form, known, prior, is_led_last=is_led_last)
+        skips = _Skips(
+            groups,
+            thresholds,
+            form,
+            known,
+            prior,
+            rate_beside=rate_beside,
+            is_led_last=is_led_last,
+        )
         rules = {found.key: rule for found, rule in skips.rules()}
         found = Skips(
             [*rules.values()], frozenset(rules), skips.left, [*skips.refused()], skips.led
@@ -128,6 +142,7 @@ class _Skips:
         shares: Iterable[Share],
         prior: Prior | None,
         *,
+        rate_beside: RateBeside,
         is_led_last: bool,
     ) -> None:
         """Find the classes.
@@ -135,7 +150,7 @@ class _Skips:
         :param is_led_last: whether classes to which rewrites lead are judged after the others.
         """
         self._groups, self._thresholds, self._form = groups, thresholds, form
-        self._prior = prior
+        self._rate_beside, self._prior = rate_beside, prior
         self._pages = pages = PagesOfClasses(groups, form)
         made = pages.made if is_led_last else set()
         classes = [*pages.classes, *sections_of(pages.classes, pages.others_of)]
@@ -235,7 +250,12 @@ class _Skips:
             self._refuse(found, look, against)
             return None
         against[IS_CUT_OFF] = self._cut_off(found, look)
-        if not self._thresholds.accept_alias(pages + known, against.total()):
+        if known <= 0:
+            against[IS_OF_RIVAL] = lost_by_rivals(
+                found, self._groups, self._thresholds, self._rate_beside
+            )
+        is_enough = self._thresholds.accept_alias(pages + known, against.total())
+        if against[IS_OF_RIVAL] or not is_enough:
             self._refuse(found, look, against)
             return None
         share = lower_bound(len(look.seen), len(look.claimed), self._thresholds.confidence)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations.base import Operation
-    from scrapy_urlcanon.learn.scope import Scope
 
 _OTHER_PAGES = 0.5
 """The share of other pages from which on a rule is none that differs at times."""
@@ -55,16 +54,17 @@ def siblings(
     groups: Groups,
     candidate: Sequence[Operation],
     changes: Mapping[Location, Location],
-    scope: Scope,
+    holds: Callable[[Location], bool],
 ) -> Iterator[Siblings]:
-    """Yield the siblings of a candidate within a scope, for each place where it says one word.
+    """Yield the siblings of a candidate, for each place where it says one word.
 
     :param changes: what the candidate changes, and into what.
+    :param holds: tells the URLs among which they are.
     """
     for wider, word_of in _wider(candidate):
         parts: dict[object, dict[Location, Location]] = {}
         own: set[object] = set()
-        for source, target in groups.each_affected(wider, scope):
+        for source, target in groups.each_affected(wider, holds):
             word = word_of(source)
             known = changes.get(source)
             # Those of a site with millions of URLs would not fit beside each other twice.
