@@ -183,6 +183,18 @@ assert not {"scrapy", "twisted"} & set(sys.modules), "Scrapy was imported"
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
+def test_crawl_begins_without_the_learner():
+    """What says which declared canonicals are believed is read when a page declares another one."""
+    program = """
+import sys
+import scrapy_urlcanon.crawl.declared.declared_canonicals
+import scrapy_urlcanon.crawl.record.recorder
+learner = {"canonicals", "location", "site", "thresholds", "vocabulary"}
+assert not {f"scrapy_urlcanon.learn.{name}" for name in learner} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
 def test_plugin_starts_without_the_network():
     """Neither importing the plugin nor making its components opens a connection."""
     program = """

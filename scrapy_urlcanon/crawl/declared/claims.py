@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -105,11 +104,19 @@ class Belief:
     def is_refuted(self, way: Way) -> bool:
         """Tell whether this *way* was wrong so often that it is far from being believed."""
         right, wrong = self._pages.get(way) or (0, 0)
-        return wrong > 0 and not DEFAULT_THRESHOLDS.accept_alias(right, wrong)
+        return wrong > 0 and not is_enough(right, wrong)
 
     def holds(self, way: Way) -> bool:
         """Tell whether pages that declare in this *way* are believed."""
-        return DEFAULT_THRESHOLDS.accept_alias(*(self._pages.get(way) or (0, 0)))
+        return is_enough(*(self._pages.get(way) or (0, 0)))
+
+
+def is_enough(right: int, wrong: int) -> bool:
+    """Tell whether a way of declaring is believed that was *right* and *wrong* so often."""
+    # Most pages declare themselves alone, and no crawl is to wait for this before it begins.
+    from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS  # noqa: PLC0415
+
+    return DEFAULT_THRESHOLDS.accept_alias(right, wrong)
 
 
 class Claims:

@@ -26,8 +26,6 @@ from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.stats import Stat
-from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
-from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.pages.verdict import Verdict
 from scrapy_urlcanon.redaction import shown_url
 
@@ -274,6 +272,10 @@ class DeclaredCanonicalPages:
             self._stats.inc(Stat.DECLARED_FOREIGN)
             return
         self._stats.inc(Stat.DECLARED)
+        # As where it is enough: most pages declare themselves alone.
+        from scrapy_urlcanon.learn.canonicals import is_implausible, way_of  # noqa: PLC0415
+        from scrapy_urlcanon.learn.location import locate  # noqa: PLC0415
+
         one, other = locate(source), locate(canonical)
         if is_implausible(one, other):
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)

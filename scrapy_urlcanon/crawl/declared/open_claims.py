@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import define
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS
+from scrapy_urlcanon.crawl.declared.claims import is_enough
 from scrapy_urlcanon.pages.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class OpenClaims:
         to be one page again and again, since it shows something else at each visit.
         """
         looks = self._told.get(way) or (0, 0)
-        is_telling = not DEFAULT_THRESHOLDS.accept_alias(*looks)
+        is_telling = not is_enough(*looks)
         return self._probes[way] > 0 or (is_telling and self._ways[way] > 0)
 
     def add(self, each: OpenClaim) -> None:
