@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import count
 
 import pytest
-from loopback import page, redirect
+from loopback import Response, page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import links
 
@@ -117,6 +117,37 @@ async def test_order_of_parameters_is_told_from_pages_that_move(crawl, moves, by
     )
     assert len(result.pages) == 81
     assert learn(read_store(STORE)).as_rules() == expected
+
+
+@deferred_f_from_coro_f
+async def test_feeds_that_say_when_they_were_made_hide_no_rule(crawl):
+    """Of each content type a page is fetched again, or each feed were content of its own.
+
+    The lists come first: no feed is among the pages that are fetched again by their number.
+    """
+    clock = count(10)
+    lists = [f"/list?of={number}{end}" for number in range(10) for end in ("", "&page=1")]
+
+    def respond(request):
+        if request.target == "/":
+            return links(*lists)
+        number = re.search(r"of=(\d+)", request.target)[1]
+        lines = [words(f"{number} {line}", 5) for line in range(9)]
+        if "as=rss" not in request.target:
+            text = "".join(f"<p>{line}" for line in lines)
+            return page(f'<title>Site</title>{text}<a href="{request.target}&as=rss"></a>')
+        made = f"<pubDate>Mon, 30 Nov 2026 20:{next(clock)}:17 +0000</pubDate>"
+        items = "\n".join(f"<item><title>{line}</title></item>" for line in lines)
+        feed = f"<rss><channel>\n<title>Site</title>\n{made}\n{items}\n</channel></rss>"
+        return Response(headers=(("Content-Type", "application/rss+xml"),), body=feed.encode())
+
+    result = await crawl(respond, {**ON, "DEPTH_PRIORITY": 1})
+    assert len(result.pages) == 41
+    again = [target for target, hits in Counter(result.hits).items() if hits > 1]
+    assert sum("as=rss" in target for target in again) == 1
+    assert len(again) == 6 + 1
+    (options,) = learn(read_store(STORE)).as_rules().values()
+    assert options == {"default_params": {"page": "1"}}
 
 
 @deferred_f_from_coro_f

@@ -36,12 +36,16 @@ logger = logging.getLogger(__name__)
 _MOST_DOMAINS = 2_000
 _FIRST = 2
 """The number of the first page that is fetched again: the start page of a site is like no other."""
+_MOST_KINDS = 8
+"""Content types of a site, each of which has a page that is fetched again."""
 
 
 class _Site(NamedTuple):
     pages: int
     next: int
     """The number of the page after which a page is fetched again."""
+    kinds: frozenset[bytes] = frozenset()
+    """The content types of the pages that are."""
     request: Request | None = None
     """The request to repeat."""
     lines: bytes = b""
@@ -54,7 +58,9 @@ class Revisits:
     """Fetches a page of a domain again after half as many more pages were fetched.
 
     These are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, 23 of 30,000. What changes in the
-    meantime is what changes between two URLs of one page in the crawl.
+    meantime is what changes between two URLs of one page in the crawl. From page 3 on the first
+    page of each further content type is one of them. A feed, for one, says when it was made, even
+    on a site whose HTML does not: if no feed were fetched twice, each would differ from all others.
 
     :param on_visits: is called with a URL, the comparison of its two visits, and what the second
         one showed, or None if that was the same byte for byte.
@@ -71,12 +77,17 @@ class Revisits:
             return
         domain = domain_of(request.url)
         site = self._sites.get(domain) or _Site(0, _FIRST)
-        pages = site.pages + 1
-        if pages < site.next:
+        pages, turn, kinds = site.pages + 1, site.next, site.kinds
+        kind = (response.headers.get("Content-Type") or b"").partition(b";")[0].strip().lower()
+        is_new = kinds and kind not in kinds and len(kinds) < _MOST_KINDS
+        if pages < turn and not is_new:
             self._sites[domain] = site._replace(pages=pages)
             return
+        if pages >= turn:
+            turn = max(pages + 2, pages * 3 // 2)
         lines, body = page_of(response).signature.pack(), hash64(response.body)
-        self._sites[domain] = _Site(pages, max(pages + 2, pages * 3 // 2), request, lines, body)
+        kinds = kinds | {kind} if len(kinds) < _MOST_KINDS else kinds
+        self._sites[domain] = _Site(pages, turn, kinds, request, lines, body)
         if site.request:
             deferred_from_coro(self._fetch_again(site.request, site.lines, site.body))
 
