@@ -166,7 +166,7 @@ class KnownIdentifiers:
         one may be overwritten, and is then taken for new, as if nothing was known about it."""
 
     def of(self, folder: str, leaf: str, query: str, pairs: _Query) -> tuple[str, ...]:
-        """Return these features of a URL in the parts of :func:`split_url`; it is known from now on.
+        """Return these features of a URL, in parts of :func:`split_url`; it is known from now on.
 
         A URL that is new apart from its tokens has a feature for that: otherwise the first link to
         the next page of a list would be expected to bring as little as all further links to it.
