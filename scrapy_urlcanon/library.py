@@ -28,7 +28,10 @@ class Canonicalizer(canonicalizer.Canonicalizer):
 
     A text that is not an http or https URL comes back unchanged. It can be pickled.
 
-    :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting.
+    :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting. A type checker
+        takes the options of a pattern for a
+        :class:`~scrapy_urlcanon.canonicalizer.options.RuleOptions`: annotate a variable that holds
+        rules with ``dict[str, RuleOptions]``.
     :param preset: ``scrapy``, ``safe`` or ``aggressive``.
     :param rules_files: the path of a TOML or JSON file of the same shape, or several paths, or
         None; *rules* win over the files.

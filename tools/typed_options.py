@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
 _INHERIT = '''
 
 class RuleOptions(Options, total=False):
-    """Options of a rule."""
+    """The options of one pattern, for type checkers."""
 
     inherit: bool
     """Whether the layers below hold as well."""

@@ -81,7 +81,7 @@ class Options(TypedDict, total=False):
 
 
 class RuleOptions(Options, total=False):
-    """Options of a rule."""
+    """The options of one pattern, for type checkers."""
 
     inherit: bool
     """Whether the layers below hold as well."""
