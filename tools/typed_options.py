@@ -35,7 +35,10 @@ class Options(TypedDict, total=False):
 _INHERIT = '''
 
 class RuleOptions(Options, total=False):
-    """The options of one pattern, for type checkers."""
+    """The options of one pattern, for type checkers.
+
+    >>> rules: dict[str, RuleOptions] = {"example.com": {"drop_params": ["sid"], "inherit": False}}
+    """
 
     inherit: bool
     """Whether the layers below hold as well."""
