@@ -31,7 +31,7 @@ INTERRUPTED = 130
 
 
 def lines_of_input() -> Iterator[str]:
-    """Yield the lines of the standard input, without what editors on Windows begin a file with.
+    """Yield the lines of the standard input, without the byte order mark of editors on Windows.
 
     :raises UsageError: if it is no text.
     """
@@ -46,14 +46,14 @@ def lines_of_input() -> Iterator[str]:
 class Action(ABC):
     """One action: what comes after ``scrapy urlcanon`` on the command line.
 
-    A subclass in a module of this package is all there is to it.
+    To add one, put a subclass into a module of this package.
     """
 
     place: ClassVar[int]
-    """Actions are listed in the order of these."""
+    """Actions are listed in the order of their places."""
     name: ClassVar[str]
     help: ClassVar[str]
-    """In one line."""
+    """What it does, in one line."""
     description: ClassVar[str]
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Action(ABC):
 
     @abstractmethod
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
-        """Carry it out and return the exit status.
+        """Carry out the action and return the exit status.
 
         :raises UsageError: if the arguments do not make sense.
         :raises ConfigurationError: if the rules of the project are not valid.
@@ -86,7 +86,7 @@ def domain_of_argument(host: str) -> str:
     >>> domain_of_argument("www.Shop.example")
     'shop.example'
 
-    :raises UsageError: if *host* is none.
+    :raises UsageError: if *host* is no host.
     """
     text = f"http://{host}/"
     try:
@@ -113,24 +113,24 @@ def settings_of_spider(settings: Settings, name: str) -> Settings:
 
 
 def say_off(reason: str) -> int:
-    """Say on standard error that no crawl uses the rules, and why; return the exit status."""
+    """Print to standard error that no crawl uses the rules, and why; return the exit status."""
     print(f"The add-on is off: {reason}. No crawl uses these rules.", file=sys.stderr)
     return 1
 
 
 def check_output(output: Path, inputs: Sequence[Path], suffix: str) -> None:
-    """Find out before an hour of work that its result could not be written.
+    """Find out before an hour of work whether its result can be written.
 
-    :param suffix: that the name has to end in: another file would be overwritten by mistake; empty
-        where it may end as it likes.
-    :raises UsageError: if *output* is one of the inputs, or of another kind, or cannot be a file.
+    :param suffix: what the name of *output* must end in, so that no other file is overwritten by
+        mistake; empty if any name will do.
+    :raises UsageError: if *output* is one of the inputs, has another suffix, or cannot be written.
     """
     try:
         if output.is_dir():
             raise UsageError(f"{output}: expected a file, not a directory")
         if is_special(output):
             return
-        # Where it is a link, what that leads to is written.
+        # If it is a link, the file that it leads to is written.
         directory = Path(os.path.realpath(output)).parent if output.is_symlink() else output.parent
         if not directory.is_dir():
             raise UsageError(f"{directory}: no such directory")
@@ -148,18 +148,18 @@ def _is_same(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other)
     except OSError:
-        # One is not there, or cannot be seen, which whoever reads it says.
+        # One does not exist or cannot be accessed: reading or writing it will say so.
         return False
 
 
 def not_written(path: str | Path, error: OSError) -> str:
-    """Say that *path* cannot be written, why, and what to do."""
+    """Return a message that *path* cannot be written, why, and what to do."""
     return f"{path}: cannot be written: {error.strerror or error}; name a file elsewhere"
 
 
 def shown(progress: Progress) -> AbstractContextManager[object]:
-    """Return what shows *progress*, or nothing where it is disabled.
+    """Return a context that shows *progress*, or nothing if it is disabled.
 
-    Older releases of rich (13.0) end one that is disabled with an empty line.
+    Older releases of rich (13.0) print an empty line at the end of a disabled one.
     """
     return nullcontext() if progress.disable else progress

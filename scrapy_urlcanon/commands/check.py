@@ -57,7 +57,7 @@ starts, not here.
             settings.set(name_of("rules_files"), files, "cmdline")
         of_project = CrawlSettings.load(settings)
         of_spiders = _settings_of_spiders(settings)
-        # Outside a project there is no crawl that the add-on would be on for.
+        # Outside a project no crawl needs the add-on.
         reasons = _reasons_by_spider(settings) if inside_project() else None
         doubts = list(of_project.doubts())
         doubts += [
@@ -78,7 +78,7 @@ starts, not here.
 def _reasons_by_spider(settings: Settings) -> dict[str, str | None]:
     """Return why the add-on is off, for the project as "" and for each spider by its name.
 
-    :raises ConfigurationError: if what is to be on cannot be loaded.
+    :raises ConfigurationError: if an add-on or a fingerprinter cannot be loaded.
     """
     spiders = get_spider_loader(settings).list()
     of_spiders = {name: why_off(settings_of_spider(settings, name)) for name in spiders}
@@ -86,7 +86,7 @@ def _reasons_by_spider(settings: Settings) -> dict[str, str | None]:
 
 
 def _tell_off(reasons: dict[str, str | None]) -> int:
-    """Say for which spiders the add-on is off, and return the exit status."""
+    """Print for which spiders the add-on is off, and return the exit status."""
     of_project = reasons.pop("")
     # A project that has no spider yet may have them soon.
     reasons = reasons or {"": of_project}

@@ -1,4 +1,4 @@
-"""What the check of each rule on its site has shown, at the terminal."""
+"""Shows at the terminal what checking each rule on its site has found."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _ADVICE = {
     "403": "if the crawl was let in, send what it sent, such as its USER_AGENT",
     "3": "redirects are not followed; set REDIRECT_ENABLED",
 }
-"""What to make of a reason why pairs are not comparable, by what that begins with."""
+"""Advice for each reason why pairs are not comparable, by the beginning of the reason."""
 _OFF = "# Not shown to be right:\n"
 _SUMMARY = {"holds": "hold", "fails": "fail", "open": "open", "no pair": "no pair"}
-"""What is said of one rule, in this order, and of several."""
+"""The outcomes of a rule, in this order, each with its word for several rules."""
 
 
 def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) -> None:
-    """Print what the pairs of each rule showed, pairs that refute one, and a summary.
+    """Print what the pairs of each rule showed, pairs that refute rules, and a summary.
 
-    :param fetched: how many pages were.
+    :param fetched: how many pages were fetched.
     """
     rows: list[tuple[Cell, ...]] = []
     for check in checks:
@@ -62,7 +62,7 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
             what = what if check.is_skip else "two pages, which this makes one: "
             screen.line((what, "bold red"), check.option, " ", check.text)
             for url in check.example[:1] if check.is_skip else check.example:
-                # Not in the table: a whole one can be copied.
+                # Not in the table, which would cut it: a whole URL can be copied.
                 screen.line(("  " + shown_url(url), "dim"))
     reasons = sum((check.evidence.reasons for check in checks if _is_open(check)), Counter[str]())
     for reason, pairs in by_count(reasons):
@@ -82,7 +82,7 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
 def those_that_stood(configuration: Configuration, checks: Iterable[RuleCheck]) -> str:
     """Return a rules file in TOML of the rules that hold; the others are commented out.
 
-    What only takes back what others do is among them: no pair of URLs can show that it is right.
+    Lines that only take back other rules are kept, since no pair of URLs can show that they hold.
     """
     on = [
         Line(str(rule_set.layer.pattern), INHERIT, setting=False)

@@ -73,14 +73,14 @@ would merge them. If the add-on is off in this project, it says so, and the exit
             settings = settings_of_spider(settings, arguments.spider)
         canonicalizer = Canonicalizer.from_configuration(configuration_of(settings))
         urls = _urls_of_input() if arguments.stdin else arguments.urls
-        # The lines of an input are no pair, however many they are.
+        # URLs from standard input are never compared as a pair.
         is_pair = not arguments.stdin and len(arguments.urls) == _PAIR
         path = value_of("skip_places", settings)
         with closing(SkipPlaces.of_crawl(Path(path))) if path else nullcontext() as places:
             (_print_json if arguments.json else _print_text)(
                 canonicalizer, places, urls, is_pair=is_pair
             )
-        # Elsewhere there is no crawl that it would be on for.
+        # Outside a project no crawl needs the add-on.
         reason = why_off(settings) if inside_project() else None
         return say_off(reason) if reason else 0
 
@@ -93,7 +93,7 @@ def _urls_of_input() -> Iterator[str]:
 
 
 def _place(canonicalizer: Canonicalizer, places: SkipPlaces | None, url: str) -> str | None:
-    """Return what a crawl fetches for *url*, which it skips; None where that is not known."""
+    """Return the URL that a crawl fetches in place of the skipped *url*, or None if not known."""
     return places.of(canonicalizer.canonicalize(url), canonicalizer) if places else None
 
 
@@ -144,7 +144,7 @@ def _show(explanation: Explanation, screen: Screen) -> None:
     screen.line((explanation.url, "bold"))
     width = max((len(step.option) for step in explanation.steps), default=0)
     for step in explanation.steps:
-        # Where a change cannot be coloured, the URL is shown as it can be copied.
+        # Without colours, the URL is shown plainly, so that it can be copied.
         url = screen.marked(step.before, step.after) if screen.has_colour else step.after
         option = (f"{step.option:{width}}", "cyan")
         screen.line("  ", option, "  ", url, (f"  ({step.layer})", "dim"))

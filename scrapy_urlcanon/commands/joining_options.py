@@ -1,7 +1,6 @@
-"""Whether two URLs are one, and if not, which options would make them one.
+"""Tells whether two URLs are one, and if not, which options would make them one.
 
-What would join them is found by trying: a value of an option is proposed only if both URLs
-have one canonical form with it.
+Options are found by trying: a value is proposed only if both URLs have one canonical form with it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 _SEGMENT = re.compile("[/;]")
 _MAX_NAMES = 20
-"""Of URLs that differ in more names nothing is proposed that lists them."""
+"""In how many parameters two URLs may differ for options to be proposed that list the names."""
 
 
 @frozen
@@ -39,7 +38,7 @@ class Pair:
     first: Explanation
     second: Explanation
     joined_by: tuple[Options, ...] = ()
-    """Options each of which would make them one; none where they are, or nothing would."""
+    """Each of these would make them one; empty if they are one, or if no options would."""
 
     @property
     def are_one(self) -> bool:
@@ -86,7 +85,7 @@ class _Search:
         ]
 
     def found(self) -> Iterator[Options]:
-        """Yield what joins them: single options, or else one combination of several."""
+        """Yield single options that join them, or else one combination of several."""
         joining: dict[str, Any] = {}
         for name, value in self._candidates:
             if name not in joining and self._joins({name: value}):
@@ -112,7 +111,7 @@ class _Search:
             if distance >= left:
                 return None
             options, left = best, distance
-        # In the order in which they apply, as everywhere.
+        # In the order in which options apply.
         return {name: options[name] for name in BY_NAME if name in options}
 
     def _joins(self, options: Options) -> bool:
@@ -127,7 +126,7 @@ class _Search:
         if canonical[0] == canonical[1]:
             return 0
         first, second = (Counter(_components(split(url or ""))) for url in canonical)
-        # The order of the components may be all that is left.
+        # They may differ in the order of parameters only.
         return ((first - second) + (second - first)).total() or 1
 
 
@@ -137,7 +136,7 @@ def _components(url: Url) -> Iterator[tuple[str, str | None]]:
     yield from (("host", label) for label in url.host.split("."))
     for kind, texts in (("path", _SEGMENT.split(url.path)), ("query", url.query or ())):
         for text in texts:
-            # Twice, so that it is a step ahead where only the case is left.
+            # Counted twice, so that it is progress if only the case is left to differ.
             yield from ((kind, text), (f"{kind} in lower case", text.lower()))
 
 
@@ -147,7 +146,7 @@ def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
         map(decode_parameter, second.query or ())
     )
     names = _names(first, second, sorted({name for name, _ in differing}))
-    # What is about two hosts alone comes last: there may be a rule for all of them.
+    # An option about two particular hosts comes last: another may hold for all hosts.
     ranked = sorted(BY_NAME.items(), key=lambda item: isinstance(item[1].values, HostMap))
     for option, rule in ranked:
         values = rule.values
@@ -158,7 +157,7 @@ def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
                     yield option, choice
         elif isinstance(values, Flag):
             yield option, True
-        # A list that may be None is one of what to keep, and an empty one joins too much.
+        # A list that may be None says what to keep, and an empty one would join too much.
         elif isinstance(values, NameList) and not values.optional:
             yield from (
                 (option, listed)
@@ -172,7 +171,7 @@ def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
 
 
 def _names(first: Url, second: Url, parameters: list[str]) -> list[list[str]]:
-    """Return the lists of names that one of the URLs has and the other has not."""
+    """Return lists of the names that only one of the URLs has."""
     urls = (first, second)
     files = {url.path.rpartition("/")[2] for url in urls}
     path_parameters = {piece.partition("=")[0] for url in urls for piece in url.path.split(";")[1:]}

@@ -1,4 +1,4 @@
-"""``scrapy urlcanon learn``: rules from what crawls saw."""
+"""``scrapy urlcanon learn``: learns rules from what crawls saw."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ them has an observation, or if an error kept a domain from being learned.
         here = file.rules if file else ()
         kept = _rules_of(arguments.keep, preset)
         skipped: Counter[str] = Counter()
-        # To look for garbage among millions of URLs again and again is an eighth of the time.
+        # The garbage collector would take an eighth of the time to search millions of URLs.
         with without_collecting():
             in_force = _in_force(arguments.inputs, kept, here, skipped)
             learned = _learn(
@@ -199,7 +199,7 @@ them has an observation, or if an error kept a domain from being learned.
             )
         if not (learned.urls or learned.failed):
             raise InputError(nothing_of(arguments.inputs, skipped, domains))
-        # What the file says of other domains stays in it.
+        # The file keeps its rules for other domains.
         others = [rule for rule in here if domains and rule.domain not in domains]
         learned = merge([learned, learn((), in_force=others)]) if others else learned
         learned, secret = without_secrets(learned)
@@ -214,7 +214,7 @@ them has an observation, or if an error kept a domain from being learned.
             print(to_json(learned), end="")
         elif output is None:
             print(to_toml(learned, turned_off=turned_off), end="")
-        # Where the rules themselves are printed, the summary is not to get among them.
+        # If the rules are printed to standard output, the summary must not get among them.
         screen = Screen.of_process(stderr=arguments.json or output is None)
         show_learned(
             learned,
@@ -229,7 +229,7 @@ them has an observation, or if an error kept a domain from being learned.
 
 
 def _show_missing(learned: Learned, secret: int, left_out: Iterable[str], screen: Screen) -> None:
-    """Say what is not in the file of rules, or not in the exported one.
+    """Print what is missing from the rules file, and from the exported one.
 
     :param secret: how many rules would have shown the value of a secret.
     :param left_out: what the export leaves out.
@@ -260,7 +260,7 @@ def _thresholds(arguments: argparse.Namespace) -> Thresholds:
     if support < 1:
         raise UsageError(f"--support: expected 1 page or more, got {support}")
     bound = lower_bound(support, 0, confidence)
-    # A skip, which nobody can check by looking at the URL, takes no less than it does else.
+    # Nobody can check a skip by looking at the URL, so its bound is never lower than usual.
     return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
 
 
@@ -275,9 +275,9 @@ def _least_pages(share: float) -> int:
 
 
 def _configured(settings: Settings) -> Canonicalizer:
-    """Return what the *settings* do; what the preset does where they are not valid.
+    """Return the canonicalizer of the *settings*, or that of the preset if they are not valid.
 
-    They may name the file that is written here, and was not there before.
+    They may name the rules file that this command will write, and that does not exist yet.
     """
     try:
         return Canonicalizer.from_configuration(configuration_of(settings))
@@ -286,9 +286,9 @@ def _configured(settings: Settings) -> Canonicalizer:
 
 
 def _rules_of_settings(settings: Settings) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the rules of the *settings*, which no file changes; None where none are valid."""
+    """Return the rules in the *settings* themselves, without files; None if they are not valid."""
     own = settings.copy()
-    # One that they name may be the file that is written here.
+    # One of the named files may be the one that is written here.
     own.set(name_of("rules_files"), (), "cmdline")
     sources = {source.name: source.rules for source in _configured(own).configuration.sources}
     rules = sources.get(name_of("rules"))
@@ -298,7 +298,7 @@ def _rules_of_settings(settings: Settings) -> Mapping[str, Mapping[str, Any]] | 
 def _jobs(arguments: argparse.Namespace) -> int:
     """Return how many processes are to learn at once.
 
-    :raises UsageError: if that is none.
+    :raises UsageError: if the number is less than 1.
     """
     jobs: int = arguments.jobs
     if jobs < 1:
@@ -307,10 +307,10 @@ def _jobs(arguments: argparse.Namespace) -> int:
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Find out before an hour of work that what was learned could not be written.
+    """Find out before an hour of work whether the results can be written.
 
-    :raises UsageError: if there is a file that cannot be, or is to be two of them.
-    :raises ConfigurationError: if that of the places is something else.
+    :raises UsageError: if a file cannot be written, or if two outputs are the same file.
+    :raises ConfigurationError: if the file for places exists and is something else.
     """
     paths = (arguments.output, arguments.export_discarder, arguments.places)
     outputs = [path for path in paths if path]
