@@ -41,7 +41,9 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     :param link_header: the value of ``Link``; of several their values between commas.
     """
     for target, params in links_of(link_header[:MAX_LINK_HEADER]):
-        if "canonical" in params.get("rel", "").lower().split() and _is_address(target):
+        is_canonical = "canonical" in params.get("rel", "").lower().split()
+        # With an anchor it is about another page than the one that is sent (RFC 8288, section 3.2).
+        if is_canonical and "anchor" not in params and _is_address(target):
             return absolute(url, target)
     text = text_of_head(text or "")
     # In lower case the head alone: of a whole page that is not in ASCII this takes longer than all

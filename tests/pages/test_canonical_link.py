@@ -55,6 +55,7 @@ def test_link_element(html, expected):
         ('</x>; rel="canonical', "http://a.example/x"),
         ("</x; rel=canonical", ""),
         ("<null>; rel=canonical, </x>; rel=canonical", "http://a.example/x"),
+        ('</n>; rel=canonical; anchor="/m", </x>; rel=canonical', "http://a.example/x"),
         ("<<</x>; rel=canonical", "http://a.example/<</x"),
         ("", ""),
     ],
