@@ -40,18 +40,25 @@ _MOST_KINDS = 8
 """Content types of a site, each of which has a page that is fetched again."""
 
 
+class _Taken(NamedTuple):
+    """A page that will be fetched again."""
+
+    request: Request
+    lines: bytes
+    """What it showed, in the form of the store, which takes a tenth of the memory."""
+    body: int
+    """A hash of its body."""
+    due: int
+    """The number of the page at which that is."""
+
+
 class _Site(NamedTuple):
     pages: int
     next: int
-    """The number of the page after which a page is fetched again."""
+    """The number of the page that is to be fetched again next."""
     kinds: frozenset[bytes] = frozenset()
-    """The content types of the pages that are."""
-    request: Request | None = None
-    """The request to repeat."""
-    lines: bytes = b""
-    """What its page showed, in the form of the store, which takes a tenth of the memory."""
-    body: int = 0
-    """A hash of its body."""
+    """The content types of those that were."""
+    taken: tuple[_Taken, ...] = ()
 
 
 class Revisits:
@@ -77,21 +84,24 @@ class Revisits:
             return
         domain = domain_of(request.url)
         site = self._sites.get(domain) or _Site(0, _FIRST)
-        pages, turn, kinds = site.pages + 1, site.next, site.kinds
+        pages, turn, kinds, taken = site.pages + 1, site.next, site.kinds, site.taken
+        due = [each for each in taken if each.due <= pages]
         kind = (response.headers.get("Content-Type") or b"").partition(b";")[0].strip().lower()
         is_new = kinds and kind not in kinds and len(kinds) < _MOST_KINDS
-        if pages < turn and not is_new:
-            self._sites[domain] = site._replace(pages=pages)
-            return
-        if pages >= turn:
-            turn = max(pages + 2, pages * 3 // 2)
-        lines, body = page_of(response).signature.pack(), hash64(response.body)
-        kinds = kinds | {kind} if len(kinds) < _MOST_KINDS else kinds
-        self._sites[domain] = _Site(pages, turn, kinds, request, lines, body)
-        if site.request:
-            deferred_from_coro(self._fetch_again(site.request, site.lines, site.body))
+        if pages >= turn or is_new:
+            lines, body = page_of(response).signature.pack(), hash64(response.body)
+            # Had it been fetched again at once, what the clock says would have stayed.
+            later = max(pages + 2, pages * 3 // 2)
+            taken = (*taken, _Taken(request, lines, body, later))
+            turn = later if pages >= turn else turn
+            kinds = kinds | {kind} if len(kinds) < _MOST_KINDS else kinds
+        taken = tuple(each for each in taken if each.due > pages) if due else taken
+        self._sites[domain] = _Site(pages, turn, kinds, taken)
+        for each in due:
+            deferred_from_coro(self._fetch_again(each))
 
-    async def _fetch_again(self, request: Request, lines: bytes, body: int) -> None:
+    async def _fetch_again(self, first: _Taken) -> None:
+        request, lines = first.request, first.lines
         second = with_url(request, request.url)
         # Only the page itself says anything about it.
         second.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
@@ -104,7 +114,7 @@ class Revisits:
         is_answer = response.url == request.url and response.status == HTTPStatus.OK
         if is_answer and not is_cut_short(response):
             # The same bytes show the same, so they are not parsed again.
-            is_same = hash64(response.body) == body
+            is_same = hash64(response.body) == first.body
             again = None if is_same else page_of(response).signature
             visits = compare_visits(unpack(lines), unpack(again.pack() if again else lines))
             if visits:
