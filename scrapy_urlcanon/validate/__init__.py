@@ -1,1 +1,1 @@
-"""Fetches what rules make one, and finds out which rules hold."""
+"""Fetches URLs that rules merge, and finds out which rules hold."""

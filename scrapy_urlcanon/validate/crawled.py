@@ -1,4 +1,4 @@
-"""What the crawl has seen of the URLs that are to be skipped, and of all others."""
+"""What a crawl has seen of URLs, those that rules skip and all others."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Crawled:
         self._canonicalizer = canonicalizer or Canonicalizer()
         self._pages: set[str | None] = set()
         self.skipped: list[SkippedUrl] = []
-        """The URLs that are to be skipped, and of which something is known."""
+        """The URLs that rules skip, as far as the crawl has seen them."""
 
     @classmethod
     def of(cls, canonicalizer: Canonicalizer, observations: Iterable[Observation]) -> Self:
-        """Return what *observations* say, under the rules of *canonicalizer*."""
+        """Return what *observations* show, under the rules of *canonicalizer*."""
         crawled = cls(canonicalizer)
         canonical = canonicalizer.canonical_or_none
         pages: list[str] = []
@@ -47,7 +47,7 @@ class Crawled:
             found: dict[str, SkippedUrl] = {}
             for skipped in skipped_urls(captures.pop(name).site(name), canonicalizer):
                 if skipped.place or skipped.is_seen:
-                    # Of several that are one for the rules, one of which the place is known.
+                    # Of several URLs with one canonical URL, one whose place is known.
                     known = found.setdefault(skipped.canonical, skipped)
                     found[skipped.canonical] = known if known.place else skipped
             crawled.skipped += found.values()
@@ -55,13 +55,13 @@ class Crawled:
         return crawled
 
     def is_fetched(self, url: str) -> bool:
-        """Tell whether *url* is one, and no rule skips it."""
+        """Tell whether *url* is a URL that no rule skips."""
         return self._canonicalizer.canonical_or_none(url) is not None and not (
             self._canonicalizer.skips(url)
         )
 
     def shows_a_page(self, url: str) -> bool:
-        """Tell whether the crawl has seen what *url* shows."""
+        """Tell whether the crawl has seen a page at *url*."""
         return self._canonicalizer.canonical_or_none(url) in self._pages
 
 

@@ -1,9 +1,8 @@
-"""What the pairs of one rule showed, and which of that speaks for or against it.
+"""Decides which pairs of URLs speak for or against a rule.
 
-A site that shows one and the same to everybody (a form to log in, "not found", a page that asks who
-is there) agrees with every rule, and where it says on that page what it was asked for it refutes
-each. So what a pair showed is held against what other pages show, and where it is no more than that
-it is no evidence.
+A site may show the same to everybody: a log-in form, "not found", or a captcha. Such a page agrees
+with every rule, and if it repeats what was asked for, it refutes every rule. So the pages of a pair
+are compared with other pages, and a pair that shows no more than these is no evidence.
 """
 
 from __future__ import annotations
@@ -33,35 +32,35 @@ NO_OTHER_PAGE = "no other page of the crawl could be fetched to tell it from"
 LED_AWAY = "the page that stands for it led to another one"
 
 _BETWEEN_NAMES = re.compile(r" [-|:/–—·»] ")
-"""What stands in a title between the name of a page and that of its site."""
+"""What separates the name of a page from that of its site in a title."""
 _TEST = SequentialTest.of_max_false(MAX_FALSE)
 
 
 @define(eq=False)
 class FoundPair:
-    """What the URLs of one pair showed."""
+    """What the two URLs of a pair showed: the variant, and the kept URL that stands for it."""
 
     other: OtherPage
     """Both URLs, and the lines of the variant that are its own."""
     page: str
-    """By what the page that stands for the variant is known."""
+    """The key of the kept page."""
     judgement: Judgement
     is_led_away: bool
-    """Whether the URL that stands for the variant led to another page."""
+    """Whether the kept URL led to another page."""
     telling: Mapping[int, int] = field(factory=dict)
-    """What every fetch showed, or the variant alone: hashes of it without what it repeats of the
-    URLs, each with the one by which noise is known."""
+    """What every fetch showed, or the variant alone: hashes of lines without what they repeat of
+    the URLs, each with the hash by which noise is recognised."""
     of_kept: Mapping[int, int] = field(factory=dict)
-    """The same of the page that stands for the variant, where they are two."""
+    """The same for the kept page, if the two show different pages."""
     every: frozenset[int] = frozenset()
-    """Hashes of all that any fetch showed."""
+    """Hashes of all lines that any fetch showed."""
     is_elsewhere: bool = False
-    """Whether another page shows all that tells."""
+    """Whether another page shows all of :attr:`telling`."""
     is_kept_elsewhere: bool = False
-    """Whether another page shows all that the page shows that stands for the variant."""
+    """Whether another page shows all of :attr:`of_kept`."""
 
     def note(self, variants: Sequence[Shown], kept: Sequence[Shown]) -> None:
-        """Take note of what the fetches of both URLs showed."""
+        """Note what the fetches of both URLs showed."""
         parts = _repeated(self.other.url, self.other.first)
         shown = [*kept, *variants]
         every = {key for each in shown for key in _keys_of(each, parts)}
@@ -101,9 +100,9 @@ class FoundPairs:
             self._compare()
 
     def control(self, strangers: Iterable[tuple[str, Shown]]) -> None:
-        """Hold all that was found against pages that none of it is of.
+        """Compare all pairs with other pages.
 
-        :param strangers: their URLs, and what they show.
+        :param strangers: the URLs of other pages, and what they show.
         """
         self._is_controlled = True
         self._strangers += [frozenset(_keys_of(shown, _repeated(url))) for url, shown in strangers]
@@ -111,9 +110,9 @@ class FoundPairs:
 
     @property
     def page_to_control(self) -> str | None:
-        """The page of all that was found, where that is only one, and not held against others yet.
+        """The page of all pairs if there is only one, and it was not compared with others yet.
 
-        What is shown for it may be shown for every other, too.
+        The site may show every other page in the same way.
         """
         if self._said is Outcome.OPEN or self._is_controlled or not self._is_of_one_page:
             return None
@@ -136,7 +135,7 @@ class FoundPairs:
 
     @property
     def reasons(self) -> Counter[str]:
-        """Why pairs speak neither for nor against the rule, with the number of these."""
+        """How many pairs speak neither for nor against the rule, by the reason."""
         return Counter(reason for _, reason in self._with_reasons() if reason)
 
     @property
@@ -156,7 +155,7 @@ class FoundPairs:
         return [found for found, reason in self._with_reasons() if not reason]
 
     def _with_reasons(self) -> Iterator[tuple[FoundPair, str]]:
-        """Yield what was found, each with why it is no evidence; empty where it is."""
+        """Yield each pair with the reason why it is no evidence; an empty text if it is some."""
         is_of_one_page = self._is_of_one_page
         # A page that never shows anything of its own is what the rule makes of the others.
         has_pages = any(_is_same(each) and not each.is_elsewhere for each in self._found)
@@ -188,7 +187,7 @@ class FoundPairs:
         )
 
     def _compare(self) -> None:
-        """Hold all against all: what is noise is better known by now."""
+        """Compare each pair with each: noise is better known by now."""
         for each in self._found:
             each.is_elsewhere = each.is_kept_elsewhere = False
             for other in self._found:
@@ -202,7 +201,7 @@ class FoundPairs:
             self._tell_from(found, other.every)
 
     def _tell_from(self, found: FoundPair, every: frozenset[int]) -> None:
-        """Note what of *found* is no more than *every*, which another page shows."""
+        """Note which parts of *found* another page, with the hashes *every*, shows as well."""
         found.is_elsewhere = found.is_elsewhere or self._is_within(found.telling, every)
         found.is_kept_elsewhere = found.is_kept_elsewhere or self._is_within(found.of_kept, every)
 
@@ -216,7 +215,7 @@ def _is_same(found: FoundPair) -> bool:
 
 
 def _steady(shown: Sequence[Shown], parts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield hashes of what all of *shown* have; without its numbers where these are others."""
+    """Yield hashes of what all of *shown* have in common; without numbers if these differ."""
     first, *others = shown
     for line, text in first.texts.items():
         if all(line in other.texts for other in others):
@@ -237,7 +236,7 @@ def _key(text: str) -> int:
 
 
 def _repeated(*urls: str) -> tuple[str, ...]:
-    """Return what pages may repeat of the URLs under which they were asked for, longest first."""
+    """Return the parts of URLs that pages may repeat, the longest first."""
     parts = {part for url in urls for part in (*echoes(url, ""), urlsplit(url).path)}
     whole = {part for part in (*parts, *map(unquote, parts)) if len(part) > 1}
     return tuple(sorted(whole, key=len, reverse=True))
@@ -250,7 +249,7 @@ def _without_names(
 ) -> dict[int, int]:
     """Return hashes of *lines* without what they repeat of URLs, and of *others* as words.
 
-    A form to log in may say which page it stands in the place of.
+    A log-in form may name the page that was asked for.
     """
     if not lines:
         return {}

@@ -1,4 +1,4 @@
-"""Pages of the crawl that none of the pairs of a rule is of."""
+"""Finds pages of the crawl other than those of the pairs of a rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OtherPages:
-    """Tells which URLs of a crawl are of other pages than one, whichever rules are right.
+    """Tells which URLs of a crawl show other pages, whichever rules are right.
 
     >>> rules = Canonicalizer({"a.example": {"drop_params": ["sid"]}}).configuration
     >>> urls = [f"http://a.example/{path}" for path in ("", "cat", "?sid=2", "cars/1?sid=1")]
@@ -36,21 +36,21 @@ class OtherPages:
 
     @classmethod
     def of(cls, configuration: Configuration, urls: Collection[str]) -> Self:
-        """Return what tells the pages of *urls*, under the rules of *configuration*.
+        """Return the pages of *urls*, under *configuration* and the preset that merges most.
 
-        With them goes the preset that merges most: two pages are two beyond doubt.
+        So URLs of two pages show two pages beyond doubt.
         """
         widest = configuration._replace(preset="aggressive")
         return cls(Canonicalizer.from_configuration(widest), urls)
 
     def page_of(self, url: str) -> str:
-        """Return by what the page of *url* is known."""
+        """Return the key of the page of *url*."""
         return self._canonicalizer.canonical_or_none(url) or url
 
     def near(self, page: str) -> list[str]:
-        """Return URLs of some other pages of its host, those first that are most like it.
+        """Return URLs of some other pages of its host, the most similar URLs first.
 
-        What stands in the way to a part of a site stands in the way to them too.
+        If a part of the site is behind a log-in form, these are behind it as well.
         """
         others = self._by_host.get(urlsplit(page).netloc, {})
         nearest = nlargest(
@@ -62,7 +62,7 @@ class OtherPages:
 
     @cached_property
     def _by_host(self) -> dict[str, dict[str, str]]:
-        """A URL of each page, by its host."""
+        """By host, a URL of each page."""
         found: dict[str, dict[str, str]] = {}
         for url in sorted(self._urls):
             page = self._canonicalizer.canonical_or_none(url)

@@ -1,4 +1,4 @@
-"""The rules that are to be validated, each with pairs of URLs that it makes one."""
+"""The rules to validate, each with pairs of URLs that it merges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
     _Checks = dict[tuple[str, Layer], list["RuleCheck"]]
-    """Those of each option of each rule set."""
+    """The checks for each option of each rule set."""
 
 
 _NO_EQUALS_SIGN = re.compile(r"[?&][^=&#]+(?:[&#]|\Z)")
@@ -48,23 +48,23 @@ class RuleCheck:
     layer: Layer
     """File and pattern, as in ``urlcanon.toml['example.com']``."""
     setting: Any
-    """The value of the option, or the part of it that can be right or wrong by itself."""
+    """The value of the option, or the entry of it that can be right or wrong by itself."""
     overrides: bool = False
     """Whether it stands in ``override``."""
     pairs: list[tuple[str, str]] = field(factory=list)
-    """URLs, and what the rule makes of each; those still to be fetched, the next one last.
+    """The pairs still to be fetched, the next one last: a URL, and what the rule makes of it.
 
-    For ``skip``, under which other URL the crawl has seen the page; empty where it has not."""
+    For ``skip`` the second is a URL under which the crawl has seen the page, or an empty text."""
     site: SiteEvidence = field(factory=SiteEvidence)
-    """What is known of the pages, whatever rule they were fetched for."""
+    """What is known of the pages of the site, whatever rule they were fetched for."""
     common: CommonContents = field(factory=CommonContents)
-    """What several pages show: a form to log in agrees with every rule."""
+    """What several pages have in common: a log-in form agrees with every rule."""
     crawled: Crawled = field(factory=Crawled)
     """What the crawl has seen, for a rule of ``skip``."""
     pages: OtherPages = field(factory=lambda: OtherPages.of(Canonicalizer().configuration, ()))
-    """Which URLs of the crawl are of other pages, to hold against these what pairs showed."""
+    """Which URLs of the crawl show other pages, with which pairs are compared."""
     is_returning: bool = False
-    """Whether what a site shows at the first visit is not what counts, but at the next one."""
+    """Whether only the second visit of each visitor counts, since the first shows another page."""
     evidence: FoundPairs = field(init=False)
     """What was found for and against it."""
 
@@ -74,12 +74,12 @@ class RuleCheck:
 
     @property
     def is_skip(self) -> bool:
-        """Whether it skips URLs, and makes none one."""
+        """Whether it skips URLs instead of merging them."""
         return self.option == SKIP
 
     @property
     def merges_nothing(self) -> bool:
-        """Whether it only takes back what others do: without it more would be merged.
+        """Whether it only takes back other rules: without it more would be merged.
 
         >>> from scrapy_urlcanon.canonicalizer.layers import Layer
         >>> settings = [("drop_params", ["!sid"]), ("drop_params", ["sid"]), ("www", "keep")]
@@ -94,17 +94,17 @@ class RuleCheck:
 
     @property
     def right(self) -> int:
-        """Pairs that showed one page."""
+        """How many pairs showed one page."""
         return self.evidence.right
 
     @property
     def wrong(self) -> int:
-        """Pairs that showed two."""
+        """How many pairs showed two pages."""
         return len(self.evidence.others)
 
     @property
     def unjudged(self) -> int:
-        """Pairs of which one could not be fetched, or that cannot be compared."""
+        """How many pairs could not be fetched or compared."""
         return self.evidence.reasons.total()
 
     @property
@@ -141,11 +141,11 @@ class RuleCheck:
         kept: Sequence[Shown] = (),
         led_to: str = "",
     ) -> None:
-        """Take over what *pair* showed.
+        """Note what *pair* showed.
 
         :param variants: what the fetches of the first URL showed.
-        :param kept: what those of the second one did.
-        :param led_to: the URL that the second one led to.
+        :param kept: what the fetches of the second URL showed.
+        :param led_to: the URL to which the second one led.
         """
         url, canonical = pair[0], pair[1] or pair[0]
         other = OtherPage(url, canonical, judgement.own)
@@ -160,10 +160,10 @@ class RuleCheck:
         self.evidence.add(found)
 
     def alone(self, url: str, first: Shown, again: Shown) -> Judgement:
-        """Return what is to be said of *url*, which shows what it shows at no known place.
+        """Return the judgement about *url*, whose page was found at no other known URL.
 
         :param first: what it showed.
-        :param again: what it showed the second time: what differs is noise.
+        :param again: what it showed the second time; differences between the two are noise.
         """
         noise = self.site.noise
         noise.saw(url, again.lines)
@@ -186,9 +186,9 @@ def checks_of(
 ) -> list[RuleCheck]:
     """Return a check of each rule of *configuration*, with pairs that *urls* make.
 
-    A pair is what one rule alone does to a URL, whatever the others do. Pairs of which *urls*
-    has one only come first: what was learned from those URLs has not seen them. Which ones they
-    are does not depend on chance.
+    A pair is a URL and what one rule alone makes of it. Pairs with only one URL in *urls* come
+    first, since rules learned from these URLs were not tested on such pairs. The choice is the same
+    in each run.
 
     >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
     >>> configuration = Canonicalizer(rules, preset="scrapy").configuration
@@ -198,8 +198,8 @@ def checks_of(
     drop_params ref [('http://a.example/?ref=2&sid=1', 'http://a.example/?sid=1')]
     www strip [('http://www.a.example/?ref=2&sid=1', 'http://a.example/?ref=2&sid=1')]
 
-    :param most: how many pairs there are for one rule at most.
-    :param crawled: what else is known of the URLs; without it ``skip`` has no pairs.
+    :param most: how many pairs one rule may have.
+    :param crawled: what the crawl has seen; without it, rules of ``skip`` have no pairs.
     """
     site = SiteEvidence()
     crawled = crawled or Crawled()
@@ -222,7 +222,7 @@ def checks_of(
     for check, pair in chain(merged, skipped):
         found[id(check)].add(pair)
     for check in every:
-        # Of URLs that are skipped any sample will do, and all were seen.
+        # Any sample of skipped URLs will do, since all of them were seen.
         first = set() if check.is_skip else seen
         pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
         check.pairs = pairs[:most][::-1]
@@ -257,7 +257,7 @@ def _skipped(
 
 
 def _as_linked(urls: Iterable[str]) -> dict[str, str]:
-    """Return those with a parameter that has no ``=``, by how what is learned spells them.
+    """Return the URLs with a parameter without ``=``, by the spelling that learned rules give.
 
     >>> _as_linked(["http://a.example/?print", "http://a.example/?p=1"])
     {'http://a.example/?print=': 'http://a.example/?print'}
@@ -269,7 +269,7 @@ def _alone(check: RuleCheck, step: Step, canonicalizer: Canonicalizer) -> str:
     """Return what the rule of *check* alone makes of the URL before *step*."""
     option = BY_NAME[check.option]
     setting = option.values.merge(None, check.setting, check.layer)
-    # With the other options, which it may respect.
+    # With the other options, which the rule may depend on.
     options: Mapping[str, Setting] = {
         **canonicalizer.policy(step.before).options,
         check.option: setting,

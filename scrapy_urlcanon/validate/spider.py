@@ -1,4 +1,4 @@
-"""Fetches pairs of URLs that rules make one, and finds out which rules hold."""
+"""The spider of ``validate``: fetches pairs of URLs that rules merge, and compares them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NOT_SEEN = "its page is where the crawl has not been"
 SILENT = "its host does not answer"
 _RETURNS = "urlcanon_returns"
-"""In the meta of a request: whether its visitor was there before."""
+"""The key in ``request.meta`` that tells whether its visitor was there before."""
 
 APART: Mapping[str, Any] = {
     "URLCANON_ENABLED": False,
@@ -42,11 +42,11 @@ APART: Mapping[str, Any] = {
     "FEEDS": {},
     "ITEM_PIPELINES": {},
     "SPIDER_MIDDLEWARES": {},
-    # A queue that other processes share is not for these requests.
+    # Not a queue that other processes share.
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
 }
-"""Settings of a crawl that a command makes: nothing of the project's own crawls is touched."""
+"""Settings for a crawl by a command, so that nothing of the project's own crawls is touched."""
 
 SETTINGS: Mapping[str, Any] = {
     **APART,
@@ -55,7 +55,7 @@ SETTINGS: Mapping[str, Any] = {
     "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
     "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
     "DEPTH_LIMIT": 0,
-    # An error is an answer: that this pair says nothing.
+    # An error is an answer, too: it makes the pair no evidence.
     "HTTPERROR_ALLOW_ALL": True,
 }
 """Settings that :class:`ValidationSpider` needs, over those of the project."""
@@ -63,34 +63,34 @@ SETTINGS: Mapping[str, Any] = {
 
 @define
 class _Attempt:
-    """What is under way for one pair of a check."""
+    """The fetches of one pair."""
 
     check: RuleCheck
     pair: tuple[str, str]
     comparison: Comparison | None = None
     kept: Shown | None = None
-    """What the second URL showed at first."""
+    """What the second URL showed the first time."""
     led_to: str = ""
-    """The URL that the second one led to."""
+    """The URL to which the second one led."""
     shown: Shown | None = None
-    """What a URL that is to be skipped showed at first."""
+    """What a URL of a ``skip`` showed the first time."""
     places: list[str] = field(factory=list)
     """Other URLs at which its page may be; the next one last."""
     page: str = ""
-    """By what its page is known to other attempts; the second URL of the pair where empty."""
+    """The key of its page; if empty, the second URL of the pair is the key."""
     has_cookies: bool = False
-    """Whether the site has told this visitor from others."""
+    """Whether the site has set cookies, and so can tell this visitor from others."""
 
     @property
     def known_as(self) -> str:
-        """By what its page is known to others."""
+        """The key of its page for other attempts."""
         return self.page or self.pair[1]
 
     def compare(self, comparison: Comparison, side: Side, shown: Shown) -> Judgement | Side:
-        """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
+        """Note what a fetch showed; return the verdict, or what to fetch next."""
         judgement = comparison.add(side, shown)
         if self.check.common.is_of_another(shown.digest, self.known_as):
-            # Where it was shown first it passed for a page of its own.
+            # When it was shown first, it was taken for a page of its own.
             self.check.site.note_shared(shown.texts, parts_dropped(*self.pair))
         return judgement
 
@@ -104,31 +104,31 @@ class _Attempt:
             variants = (self.shown,)
         self.check.add(self.pair, judgement, variants, kept, self.led_to)
         if self.has_cookies and self.check.evidence.is_last_shared:
-            # As a page that asks each visitor, once, whether cookies may be set.
+            # Perhaps a page that asks each visitor once whether cookies may be set.
             self.check.is_returning = True
 
 
 @define
 class _Control:
-    """The pages that are fetched to tell whether the site shows the same for all of its URLs."""
+    """Other pages, fetched to find out whether the site shows the same for all of its URLs."""
 
     check: RuleCheck
     page: str
-    """By what the page of the pairs is known."""
+    """The key of the page of the pairs."""
     urls: list[str]
-    """Those that are to be fetched, the next one last."""
+    """The URLs to fetch, the next one last."""
     strangers: list[tuple[str, Shown]] = field(factory=list)
 
 
 class ValidationSpider(Spider):
     """Fetches the pairs of each check, one after the other, until its outcome is known.
 
-    A URL that is to be skipped is fetched before the place of its page, since it may say itself
-    which that is. It speaks against its rule where it shows, twice, what is nowhere else.
+    A URL of a ``skip`` is fetched before the place of its page, since it may name that place. It
+    speaks against its rule if it shows, twice, a page that is nowhere else.
 
-    Each fetch is that of a visitor who was never there: a site that keeps in a cookie what was
-    chosen, such as a language, would show the page of the one URL under the other, too. Where
-    several pages show the same, and the site sets cookies, each visitor comes twice to each page.
+    Each fetch is that of a new visitor. A site that keeps a choice in a cookie, such as a language,
+    would show the page of one URL under the other. If several pages show the same, and the site
+    sets cookies, each visitor fetches each page twice.
     """
 
     name = "urlcanon_validation"
@@ -148,7 +148,7 @@ class ValidationSpider(Spider):
                 yield request
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
-        """Take over what one of the URLs of a pair showed, and go on with what follows from it."""
+        """Note what a URL of a pair showed, and yield the next request."""
         attempt: _Attempt = kwargs["attempt"]
         side: Side = kwargs["side"]
         request = cast("Request", response.request)
@@ -183,11 +183,11 @@ class ValidationSpider(Spider):
             yield from self._look_for(attempt, response.url, page.canonical)
 
     def failed(self, failure: Any) -> Iterator[Request]:
-        """Go on with the next pair: this one says nothing."""
+        """Go on with the next pair, since this one is no evidence."""
         yield from self._fail(self._no_answer(failure), **failure.request.cb_kwargs)
 
     def parse_stranger(self, response: Response, control: _Control) -> Iterator[Request]:
-        """Take over what another page than that of the pairs shows, and go on with the next one."""
+        """Note what a page other than that of the pairs shows, and go on with the next one."""
         request = cast("Request", response.request)
         if self._is_to_return(request, control.check):
             yield self._at_stranger(control, visitor=request.meta["cookiejar"])
@@ -200,7 +200,7 @@ class ValidationSpider(Spider):
         yield from self._go_on_with(control)
 
     def stranger_failed(self, failure: Any) -> Iterator[Request]:
-        """Go on with the next one."""
+        """Go on with the next page."""
         control: _Control = failure.request.cb_kwargs["control"]
         control.urls.pop()
         yield from self._go_on_with(control)
@@ -221,9 +221,9 @@ class ValidationSpider(Spider):
         return check.is_returning and not request.meta[_RETURNS]
 
     def _look_for(self, attempt: _Attempt, *named: str) -> Iterator[Request]:
-        """Have fetched where the page of a URL that is to be skipped may be.
+        """Yield the next request for places where the page of a skipped URL may be.
 
-        :param named: where it says that this is; texts may be empty.
+        :param named: the places that the page names; texts may be empty.
         """
         check, (_, known) = attempt.check, attempt.pair
         elsewhere = [url for url in named if check.crawled.is_fetched(url)]
@@ -244,14 +244,14 @@ class ValidationSpider(Spider):
         return self._request(Side.KEPT, attempt)
 
     def _fail(self, reason: str, attempt: _Attempt, side: Side) -> Iterator[Request]:
-        """Try again what failed, where a pair has come so far; else go on with what follows."""
+        """Try again if the pair has come so far, otherwise go on with the next."""
         judgement: Judgement | Side = Judgement(Verdict.CANNOT_TELL, reason)
         if attempt.comparison:
             judgement = attempt.comparison.failed(side, reason)
         yield from self._go_on(attempt, judgement)
 
     def _go_on(self, attempt: _Attempt, judgement: Judgement | Side) -> Iterator[Request]:
-        """Go on with what is to be fetched for a verdict, or with what follows from it."""
+        """Fetch what a verdict still needs, or go on with the next pair after it."""
         if isinstance(judgement, Side):
             yield self._request(judgement, attempt)
         elif judgement.verdict is not Verdict.SAME and attempt.places:
@@ -272,7 +272,7 @@ class ValidationSpider(Spider):
                 yield self._request(side, attempt)
                 return
             attempt.end(Judgement(Verdict.CANNOT_TELL, SILENT))
-        # Of a rule that is known no further pair is fetched.
+        # No further pair is fetched once the outcome of the rule is known.
         check.pairs.clear()
 
     def _go_on_with(self, control: _Control) -> Iterator[Request]:
@@ -305,7 +305,7 @@ class ValidationSpider(Spider):
     ) -> Request:
         """Return a request for *url*.
 
-        :param visitor: who was there before; None for somebody new.
+        :param visitor: the number of a visitor who was there before; None for a new one.
         """
         is_new = visitor is None
         meta = {
@@ -319,7 +319,7 @@ class ValidationSpider(Spider):
 
 
 def _no_page(response: Response) -> str:
-    """Return why *response* is not the page that was asked for; empty where it is."""
+    """Return why *response* is not the page that was asked for; an empty text if it is."""
     if is_cut_short(response):
         return "it was cut short"
     return "" if is_success(response) else status_text(response.status)
@@ -329,4 +329,4 @@ _IGNORED = {
     "Forbidden by robots.txt": "robots.txt forbids it",
     "max redirections reached": "it leads from one URL to the next without end",
 }
-"""What Scrapy says of a request that it gives up, and what we say."""
+"""By Scrapy's message about a request that it gives up, our message."""

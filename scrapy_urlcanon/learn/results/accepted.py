@@ -1,4 +1,4 @@
-"""Accepted operations, said in the options of the rule catalogue."""
+"""Turns accepted operations into rules with options of the catalogue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.scope import Scope
 
 _MAX_PASSES = 4
-"""Rules that act on what others make of a URL settle in as many passes."""
+"""In how many passes rules settle that act on the results of others."""
 
 
 class Accepted(NamedTuple):
@@ -42,7 +42,7 @@ class Accepted(NamedTuple):
 
 
 def settled(accepted: Iterable[Accepted], location: Location) -> Location:
-    """Return what is left of a URL when none of some rules changes it, as a canonicalizer does."""
+    """Apply the rules to a URL until none changes it, as a canonicalizer does."""
     for _ in range(_MAX_PASSES):
         before = location
         for one in accepted:
@@ -53,10 +53,10 @@ def settled(accepted: Iterable[Accepted], location: Location) -> Location:
 
 
 def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
-    """Return what was accepted, with *new* where it acts in the order of the catalogue.
+    """Return the accepted operations with *new* in its place in the order of the catalogue.
 
-    There the path is normalized before templates look at it, so that those which were found
-    before this have to be said of what it leaves.
+    Options that normalize the path come before templates, so templates that were found earlier are
+    rewritten for the normalized path.
     """
     steps = [step for step in new.operations if step.is_for_path]
     if not steps:
@@ -82,12 +82,12 @@ def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
 
 
 def by_step(accepted: Iterable[Accepted]) -> list[Accepted]:
-    """Return what was accepted, each step of it as a rule of its own."""
+    """Return the accepted operations, each step as a rule of its own."""
     return [one._replace(operations=(step,)) for one in accepted for step in one.operations]
 
 
 def in_order(accepted: Iterable[Accepted]) -> list[Accepted]:
-    """Return what was accepted, step by step, in the order in which a canonicalizer applies it."""
+    """Return the steps of the accepted operations in the order of a canonicalizer."""
     return sorted(by_step(accepted), key=lambda one: one.operations[0].option.place)
 
 
@@ -115,7 +115,7 @@ def unsettled(accepted: Sequence[Accepted], new: Accepted) -> list[Accepted]:
 
 
 def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]:
-    """Yield the rules that say what was accepted, each rule once."""
+    """Yield the rules for the accepted operations, each rule once."""
     defaults: dict[tuple[str, frozenset[str]], str] = {}
     seen: set[Key] = set()
     for scope, operations, evidence in accepted:
@@ -143,9 +143,9 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
 
 
 def separators(hosts: Iterable[str], rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
-    """Yield what the rules need of hosts where ``;`` separates parameters.
+    """Yield ``query_separator`` for the hosts where ``;`` separates parameters, if rules need it.
 
-    It makes next to nothing one by itself; its evidence is that of the first rule which needs it.
+    Alone it merges next to nothing; its evidence is that of the first rule which needs it.
     """
     rules = list(rules)
     for host in sorted({host.partition(":")[0] for host in hosts}):
@@ -158,10 +158,9 @@ def separators(hosts: Iterable[str], rules: Iterable[LearnedRule]) -> Iterator[L
 
 
 def valid(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
-    """Return the rules that the configuration accepts, alone and with those before them.
+    """Return the rules that a configuration accepts, alone and together with those before them.
 
-    What is learned comes from other people's URLs: a file with one odd name or template in it
-    would stop the crawl.
+    They come from other people's URLs, and one odd name or template in a file would stop a crawl.
     """
     rules = list(rules)
     if _is_valid(rules):

@@ -1,4 +1,4 @@
-"""Classes of URLs that differ in one word, said in one line: ``/wiki/{b:Home|Tests}?v={a}``."""
+"""Joins rules of ``skip`` that differ in one word: ``/wiki/{b:Home|Tests}?v={a}``."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 
 MIN_WORDS = 3
-"""Fewer lines are as soon read one by one, each with its own evidence."""
+"""How many lines are joined at least. Fewer are better read one by one, with their evidence."""
 
 _MAX_TEXTS = 1000
-"""More texts than so many are not looked at one by one: somebody has written them."""
+"""Up to how many texts of choices are listed. Only a person writes more."""
 
 # A segment, or the value of a parameter, that may be one of the texts of a choice.
 _WORD = re.compile(r"(?<=[/=])[^/?&={}|]+(?=[/?&]|$)")
@@ -33,9 +33,9 @@ _CHOICE = re.compile(r"\{\w+:([^{}|]*\|[^{}]*)\}")
 def in_few_lines(
     skips: Iterable[LearnedRule], in_force: Iterable[RuleInForce] = ()
 ) -> list[LearnedRule]:
-    """Return rules of ``skip`` for the same URLs, those that differ in one word as one rule.
+    """Return the rules with those of ``skip`` joined that differ in one word only.
 
-    Those that are *in force* stay as they are, alone or as one of a choice.
+    Rules *in force* stay as they are, alone or as one text of a choice.
 
     >>> from scrapy_urlcanon.learn import Evidence, LearnedRule
     >>> rules = [
@@ -72,7 +72,7 @@ def in_few_lines(
 
 
 def texts_of(template: str) -> frozenset[str]:
-    """Return a template without its choices, once for each of their texts.
+    """Return the templates that a template with choices stands for.
 
     >>> sorted(texts_of("/{b:x|y}/1?v={a:digits}"))
     ['/x/1?v={a:digits}', '/y/1?v={a:digits}']

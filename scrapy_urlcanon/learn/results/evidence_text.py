@@ -1,4 +1,4 @@
-"""The evidence for a learned rule as text, beside it in a rules file, and figures of all rules."""
+"""Writes the evidence for a learned rule as a comment of a rules file, and recognises it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule
 
-# As many digits as no crawl has pages: without a bound a long row of them takes quadratic time.
+# No crawl has so many pages. Without a bound, a long row of digits would take quadratic time.
 _NUMBER = r"[\d,]{1,20}"
 
 EVIDENCE = re.compile(
     rf"(?:{_NUMBER} of {_NUMBER} (?:page|audit)s? |{_NUMBER} URLs? show|another page in |"
     r"in force during ).*"
 )
-"""What :func:`evidence_line` returns; an entry beside which a file says so is one that was learned,
-and that nobody has edited."""
+"""Matches what :func:`evidence_line` returns. An entry with such a comment was learned, and nobody
+has edited it."""
 
 HEADER = re.compile(rf"{_NUMBER} rules? for {_NUMBER} domains?\b.*")
-"""What :func:`figures_of` returns."""
+"""Matches what :func:`figures_of` returns."""
 
 _LONGEST = 160
 _IN_FORCE = "in force during the crawl and not audited"
 
 
 def evidence_line(rule: LearnedRule) -> str:
-    """Return what speaks for *rule*, or against it, in one line, with an example.
+    """Return the evidence for *rule*, or against it, in one line with an example.
 
     >>> from scrapy_urlcanon.learn import Evidence, LearnedRule
     >>> found = Evidence(pages=12, merges=1030, examples=(("http://a.example/?sid=1", "..."),))
@@ -76,7 +76,7 @@ def _pages(kind: str, evidence: Evidence) -> str:
 
 def _example(kind: str, evidence: Evidence) -> str:
     for one, other in evidence.examples:
-        # What the rule takes away is to be seen: of a skip the URL, whatever shows its page.
+        # The longer URL shows what the rule takes away; of a skip it is the skipped URL.
         text = shown_url(one if kind == "skip" else max(one, other, key=len))
         if kind == "contradicted":
             text = f"{shown_url(one)} is not {shown_url(other)}"
@@ -86,7 +86,7 @@ def _example(kind: str, evidence: Evidence) -> str:
 
 
 def figures_of(learned: Learned, turned_off: Collection[str]) -> str:
-    """Return how many rules there are, those that are merely proposed apart.
+    """Return the number of rules, and of those that are only proposed.
 
     >>> from scrapy_urlcanon.learn import Learned, LearnedRule
     >>> rule = LearnedRule("a.example", "a.example", "www", "strip", "rewrite")

@@ -1,8 +1,8 @@
-"""Rules that others make idle: the fewer a file has, the sooner it is read.
+"""Removes rules that do nothing beside others, so that a file is short.
 
-What no page speaks against is accepted first, so that a value of a parameter may come before the
-parameter, and one depth of a prefix before all of them. Once the general rule is there, which few
-pages that changed had held up, the special one says nothing any more.
+Rules without counter-examples are accepted first, so a value of a parameter may be accepted before
+the parameter, and a prefix at one depth before any depth. Once the general rule is accepted, which
+a few changed pages had spoken against, the special one does nothing any more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLACE = re.compile(r"\{\w+(:digits|:path)?\}")
 
 
 def without_idle(accepted: Iterable[Accepted]) -> list[Accepted]:
-    """Return what was accepted, step by step, without the steps that all others make idle.
+    """Return the steps of the accepted operations without those that the others make idle.
 
     >>> from scrapy_urlcanon.learn.operations.parameters import DropParam, DropValue
     >>> from scrapy_urlcanon.learn.results.accepted import Accepted

@@ -1,4 +1,4 @@
-"""Rules that show the value of a session or a token, which belong in no rules file."""
+"""Leaves out rules that show the value of a session or a token."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def without_secrets(learned: Learned) -> tuple[Learned, int]:
     """Return what was learned without new rules that show the value of a session or a token.
 
-    A rules file is made to be committed. What is in force stands in one already.
+    A rules file is meant for version control. Rules in force are in one already, so they stay.
 
-    :return: what is left, and how many rules are left out.
+    :return: what is left, and how many rules were left out.
     """
     rules = tuple(rule for rule in learned.rules if not _is_left_out(rule))
     unsure = tuple(rule for rule in learned.unsure if not _is_left_out(rule))
@@ -25,7 +25,7 @@ def without_secrets(learned: Learned) -> tuple[Learned, int]:
 
 
 def shows_a_secret(setting: Any, pattern: str = "") -> bool:
-    """Tell whether a rule of this setting holds the value of a parameter that is not to be shown.
+    """Tell whether a setting holds the value of a parameter that is a secret by its name.
 
     >>> shows_a_secret({"sid": "4fa2"}), shows_a_secret(["sid"]), shows_a_secret({"page": "1"})
     (True, False, False)
@@ -37,7 +37,7 @@ def shows_a_secret(setting: Any, pattern: str = "") -> bool:
         texts += [f"?{name}={value}" for name, value in setting.items()]
     elif isinstance(setting, list):
         texts += [text for item in setting for text in ([item] if isinstance(item, str) else item)]
-    # What stands before an @ in a path is no password.
+    # A text before an @ in a path is no password.
     whole = ["//host" * text.startswith("/") + text for text in texts]
     return any(redact_rule(text) != text for text in whole)
 

@@ -1,6 +1,6 @@
-"""Changes rules in a TOML file that a person has edited, and leaves all else as it is.
+"""Changes rules in a TOML file, and leaves comments, order and all else as they are.
 
-In a module of its own: tomlkit is imported only where there is such a file.
+It is a module of its own so that tomlkit is imported only if there is such a file.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _replace(table: Any, old: Line, new: Line) -> None:
         ((name, value),) = new.setting.items()
     comment = place[name].trivia.comment.removeprefix("#").strip()
     place[name] = value
-    # Between braces a comment would be of all that follows.
+    # In an inline table a comment would hide all that follows.
     if not isinstance(place, InlineTable):
         place[name].comment(f"{comment}; {new.said}" if comment else new.said)
 
@@ -98,7 +98,7 @@ def _remove(table: Any, line: Line) -> None:
 
 
 def _with_header(document: tomlkit.TOMLDocument) -> set[str]:
-    """Return the patterns whose table has a header, and is no value and no dotted name."""
+    """Return the patterns whose table has a header, unlike inline tables and dotted keys."""
     return {
         key.key
         for key, item in document.body
@@ -109,7 +109,7 @@ def _with_header(document: tomlkit.TOMLDocument) -> set[str]:
 def _add_option(table: Any, lines: Sequence[Line], *, has_header: bool) -> None:
     first = lines[0]
     if first.is_of_mapping and not has_header:
-        # A table with a header would not be of this one.
+        # A table with a header would not belong to this one.
         table[first.option] = tomlkit.inline_table()
         for line in lines:
             table[first.option].update(line.setting)
@@ -156,7 +156,7 @@ def _append(table: Any, entries: Sequence[tuple[Any, Any]]) -> None:
 
 
 def _without_comments_at_end(table: Table) -> list[Any]:
-    """Remove and return the comments and empty lines at the end: they are about what follows."""
+    """Remove and return the comments and empty lines at the end: they belong to what follows."""
     body = table.value.body
     end = len(body)
     while end and body[end - 1][0] is None:

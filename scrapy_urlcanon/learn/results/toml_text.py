@@ -1,4 +1,4 @@
-"""Rules as TOML, each entry with its evidence, and which rules of a file have that."""
+"""Writes rules as TOML, each entry with its evidence, and finds those of a file that have it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_urlcanon.learn.results.in_force import WHOLE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-# Of what is written here; what a person has changed looks otherwise.
+# As written here. What a person has edited may look different.
 _TABLE = re.compile(r'\[("(?:[^"\\]|\\.)*")(?:\.(\w+))?\]')
 _LIST = re.compile(r"(\w+) = \[")
 _SAID = re.compile(rf"\s*(\S.*?),? # {EVIDENCE.pattern}")
@@ -26,11 +26,11 @@ class Line(NamedTuple):
     option: str
     setting: Any
     said: str = ""
-    """What is said of it in a comment."""
+    """The text of its comment."""
 
     @property
     def is_of_mapping(self) -> bool:
-        """Whether it is an entry of a mapping, which has a table of its own."""
+        """Whether it is an entry of a mapping, for which TOML has a table."""
         return isinstance(self.setting, dict) and self.option != OVERRIDE
 
     @property
@@ -44,14 +44,14 @@ class Line(NamedTuple):
 
     @property
     def comment(self) -> str:
-        """What is said of it, as TOML."""
+        """Its comment as TOML."""
         return f" # {self.said}" if self.said else ""
 
 
 def to_text(value: object) -> str:
     """Return a TOML basic string, a list, a table, or True or False, which also stands for None.
 
-    JSON escapes all that TOML wants escaped, but for DEL.
+    JSON escapes all characters that TOML needs escaped, except DEL.
     """
     if value is None or isinstance(value, bool):
         return str(bool(value)).lower()
@@ -75,14 +75,14 @@ def tables(lines: Iterable[Line]) -> Iterator[str]:
         plain = [found for found in options.values() if not found[0].is_of_mapping]
         if plain:
             yield "".join([f"[{to_text(pattern)}]\n", *(option_text(found) for found in plain)])
-        # A TOML table ends where the next one begins: mappings go last.
+        # A TOML table ends where the next one begins, so mappings come last.
         for option, found in options.items():
             if found[0].is_of_mapping:
                 yield f"[{to_text(pattern)}.{option}]\n" + option_text(found)
 
 
 def commented_out(lines: Iterable[Line]) -> str:
-    """Return the TOML of rules as comments, one paragraph of them; empty where there are none.
+    """Return the TOML of rules as one paragraph of comments; empty if there are no rules.
 
     >>> print(commented_out([Line("a.example", "www", "strip", "unsure")]), end="")
     # ["a.example"]
@@ -99,7 +99,7 @@ def option_text(lines: Sequence[Line]) -> str:
         return "".join(f"{value}{line.comment}\n" for line in lines for value in line.values)
     if not any(line.setting for line in lines):
         return f"{first.option} = []{first.comment}\n"
-    # What holds together is said of the list; what was added to that later, beside it.
+    # A list that counts as a whole has one comment; an entry that was added later has its own.
     whole = first.comment if first.option in WHOLE else ""
     entries = (
         f"    {value},{'' if whole and line is first else line.comment}\n"
@@ -110,10 +110,10 @@ def option_text(lines: Sequence[Line]) -> str:
 
 
 def learned_lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the rules in *text* beside which it says that they were learned.
+    """Yield the rules in *text* whose comments say that they were learned.
 
-    Each as the TOML of its pattern, its option and the TOML of its value. What a person has
-    written has no such comment, and what a person has edited is not found here either.
+    Each comes as the TOML of its pattern, its option, and the TOML of its value. Rules that a
+    person has written or edited are not found.
     """
     pattern = table = values = ""
     for line in text.splitlines():
@@ -128,7 +128,7 @@ def learned_lines(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def is_learned(line: Line, learned: Collection[tuple[str, str, str]]) -> bool:
-    """Tell whether *line* is one of those that :func:`learned_lines` found."""
+    """Tell whether :func:`learned_lines` has found *line*."""
     pattern = to_text(line.pattern)
     if line.option in WHOLE:
         end = "[" if line.setting else "[]"

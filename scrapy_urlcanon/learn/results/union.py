@@ -1,4 +1,4 @@
-"""Rules that were in force, united with those that were learned anew."""
+"""Unites the rules that were in force with newly learned ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class United(NamedTuple):
     """The rules of one domain."""
 
     rules: tuple[LearnedRule, ...]
-    """Those that were in force, in their order, and then those that are new."""
+    """The rules that were in force, in their order, and then the new ones."""
     unsure: tuple[LearnedRule, ...]
 
 
@@ -44,15 +44,16 @@ def unite(
     thresholds: Thresholds,
     of_settings: Iterable[RuleInForce] = (),
 ) -> United:
-    """Return what was learned about a domain together with the rules that were in force there.
+    """Return the new rules of a domain united with those that were in force there.
 
-    In the place of a rule that audits refute comes what takes it back, so that it is not learned
-    again; what is new and would do the same does not get in. A rule that is not current goes,
-    unless it was learned again. The others stay, but for those that a wider one covers. What is
-    new and says otherwise of the same thing does not get in: of two ways to write one merge the
-    one that the last crawl was made under is as good.
+    - A rule that audits refuted is replaced by a line that takes it back, so that it is not learned
+      again, and new rules that would do the same are left out.
+    - A rule that was not in force in the last crawl is removed, unless it was learned again.
+    - All others stay, except for those that a wider rule covers.
+    - A new rule that contradicts a standing one is left out: there may be two ways to write one
+      merge, and the present one is as good.
 
-    :param of_settings: rules that stand beside these and are stronger.
+    :param of_settings: the rules of settings, which are stronger than these.
     """
     in_force = tuple(in_force)
     known = {rule.key: rule for rule in in_force if not rule.refuted}
@@ -87,7 +88,7 @@ def _standing(
 ) -> tuple[dict[Key, LearnedRule], list[LearnedRule]]:
     """Return the rules in force that stay, and those that somebody took out.
 
-    :param again: what was learned, of which some may be in force.
+    :param again: the learned rules; some of them may be in force.
     """
     standing: dict[Key, LearnedRule] = {}
     gone: list[LearnedRule] = []
@@ -112,10 +113,10 @@ def _doubtful(
     standing: Collection[LearnedRule],
     stronger: Collection[LearnedRule],
 ) -> Iterator[LearnedRule]:
-    """Yield the *new* rules that would do again what audits *refuted* or what *standing* refuse.
+    """Yield the *new* rules that would repeat what audits *refuted* or what *standing* take back.
 
-    Nothing is what those would do that drop a parameter which one of *standing* keeps, or which
-    *stronger* ones keep or refuse wherever the rule holds.
+    Also those without effect: they drop a parameter that one of *standing* keeps, or that
+    *stronger* ones keep or take back everywhere the rule holds.
     """
     wrong = list(map(_refuted, refuted))
     refused = list(_refused(standing))
@@ -132,7 +133,7 @@ def _doubtful(
 
 
 def _taken_back(rule: RuleInForce, thresholds: Thresholds) -> Iterator[LearnedRule]:
-    """Yield what turns a refuted *rule* off."""
+    """Yield the lines that turn a refuted *rule* off."""
     option = BY_NAME.get(rule.option)
     entry = rule.refuted.entry if rule.refuted else subject_of(rule.option, rule.setting) or ""
     for name, value in option.taken_back(entry).items() if option else ():
@@ -143,7 +144,7 @@ def _taken_back(rule: RuleInForce, thresholds: Thresholds) -> Iterator[LearnedRu
 
 
 def _refuted(rule: RuleInForce) -> LearnedRule:
-    """Return a refuted *rule* as one that another may cover."""
+    """Return a refuted *rule* as a learned rule, to compare it with others."""
     option, setting = rule.option, rule.setting
     if rule.refuted:
         option, setting = "drop_params", [rule.refuted.entry]
@@ -168,12 +169,12 @@ def _refused(rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
 def _without_covered(
     standing: dict[Key, LearnedRule], new: dict[Key, LearnedRule], by_hand: Collection[Key]
 ) -> Iterator[LearnedRule]:
-    """Yield the rules without those that another one makes idle, but for those *by_hand*."""
+    """Yield the rules without those that another one makes idle; those *by_hand* stay."""
     both = {**standing, **new}
     for key, rule in both.items():
         others = (other for other_key, other in both.items() if other_key != key)
         if key in by_hand or not any(
-            # What was learned together the miner has made fit: there the same stands once.
+            # Rules that were learned together were compared by the miner already.
             (key in standing or other.key in standing or _says_the_same(other, rule))
             and _covers(other, rule, both.values())
             for other in others
@@ -189,7 +190,7 @@ def _says_the_same(one: LearnedRule, other: LearnedRule) -> bool:
 def _kept(
     rule: RuleInForce, kind: Kind, found: LearnedRule | None, thresholds: Thresholds
 ) -> LearnedRule:
-    """Return the rule with what its audits found, beside what was learned of it again."""
+    """Return a rule in force with the results of its audits, and with new evidence if there is."""
     evidence = found.evidence if found else Evidence(confidence=thresholds.confidence)
     evidence = replace(evidence, audited=rule.audited, others=rule.others)
     if not found or kind == "contradicted":
@@ -207,12 +208,12 @@ def _kept(
 
 
 def _is_said_otherwise(rule: LearnedRule, standing: dict[Key, LearnedRule]) -> bool:
-    """Tell whether one of *standing* says something else of what *rule* is about."""
+    """Tell whether one of *standing* contradicts *rule*."""
     return any(_is_same_subject(rule, old) for old in standing.values())
 
 
 def _is_otherwise(rule: LearnedRule, old: LearnedRule) -> bool:
-    """Tell whether the two cannot stand in one file; lists of which all entries count unite."""
+    """Tell whether the two contradict each other; lists whose entries all count do not."""
     return rule.option not in WHOLE and rule.key != old.key and _is_same_subject(rule, old)
 
 
@@ -230,7 +231,7 @@ def _covers(general: LearnedRule, special: LearnedRule, among: Iterable[LearnedR
         return False
     if not _does_as_much(general, special):
         return False
-    # One that stands between the two, or takes an entry back, may be why the special one is there.
+    # The special one may be needed because of a rule between the two, or one that takes it back.
     return not any(
         other.option == special.option
         and _subject(other) == _subject(special)
@@ -246,14 +247,14 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
         if general.setting == special.setting:
             return True
         if _is_one_of(special, general):
-            # What is in force gives way to nothing that is not.
+            # A rule in force is not removed for a new one.
             return general.was_in_force or not special.was_in_force
         return general.option == "drop_params" and _matches(
             entry_of(general.setting), entry_of(special.setting)
         )
     if (general.option, special.option) == ("keep_params", "drop_params"):
         name = entry_of(special.setting)
-        # One that a glob stands for may be among those that are kept.
+        # A name that the glob matches may be one that is kept.
         return (
             "*" not in name
             and name[:1] != "!"
@@ -263,7 +264,7 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
 
 
 def _keeps(old: LearnedRule, rule: LearnedRule) -> bool:
-    """Tell whether *old* keeps what *rule* drops: to keep beats to drop, whatever pattern has it.
+    """Tell whether *old* keeps what *rule* drops: keeping wins, whatever the patterns.
 
     >>> keeping = LearnedRule("a.example", "a.example", "keep_params", ["s*", "!sort"], "kept")
     >>> dropping = LearnedRule("a.example", "a.example/b/", "drop_params", ["sid"], "rewrite")
@@ -278,7 +279,7 @@ def _keeps(old: LearnedRule, rule: LearnedRule) -> bool:
 
 
 def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
-    """Tell whether one rule of ``skip`` says a part of what another one does."""
+    """Tell whether one rule of ``skip`` is a part of another one, as one text of a choice is."""
     return (
         general.is_skip
         and special.is_skip
@@ -288,12 +289,12 @@ def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Tell whether *pattern* says of all that *name* stands for what *name* says of it."""
+    """Tell whether the entry *pattern* does the same to all names that *name* matches."""
     return not pattern.startswith("!") and not name.startswith("!") and glob_matcher(pattern)(name)
 
 
 def _in_one_spelling(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
-    """Return the rules with one spelling of each pattern: a configuration takes no two."""
+    """Return the rules with one spelling of each pattern, as a configuration requires."""
     spelling: dict[Pattern, str] = {}
     return [
         replace(rule, pattern=spelling.setdefault(pattern_of(rule.pattern), rule.pattern))
