@@ -1,1 +1,1 @@
-"""The operations that learning knows: each is one class, and its proposal in ``candidates``."""
+"""The operations that can be learned: one class for each; ``candidates`` proposes them."""

@@ -1,8 +1,8 @@
-"""What a learned rule does to a URL: an option of the rule catalogue, with the setting on trial.
+"""The base class of operations: an option of the rule catalogue with a setting to try.
 
-An operation says which option it sets, to what, and where the URLs that it may change are to be
-found. What it does to them is done by the option itself, so that a rule does in a crawl what its
-trial saw. All that learning asks of an operation is here.
+An operation names the option that it sets, its value, and how to find the URLs that it may change.
+The option itself changes them, so a rule does in a crawl what it did in its trial. All that the
+learner asks of an operation is here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _LAYER = Layer("learning")
 
 ANY = "any"
-"""The mark that all URLs bear."""
+"""The mark that all URLs have."""
 
 REPEATED = "repeated"
-"""The mark of those that have a parameter twice, with one value."""
+"""The mark of URLs that have a parameter twice with the same value."""
 
 
 class Operation(ABC):
@@ -40,35 +40,35 @@ class Operation(ABC):
 
     option: ClassVar[type[Rule]]
     is_fitted: ClassVar[bool] = False
-    """Whether a value, a host or literals were chosen by what was seen. Such a rule pays for it
-    with a page, as a parameter of a model does."""
+    """Whether a value, a host or literals were fitted to the observations. Such a rule needs a page
+    more, as a fitted parameter of a model costs a degree of freedom."""
     is_host_wide: ClassVar[bool] = False
-    """Whether it makes two whole hosts one, or leaves both."""
+    """Whether it makes two whole hosts one."""
     is_for_path: ClassVar[bool] = False
     """Whether it changes the path before templates look at it."""
     is_template: ClassVar[bool] = False
-    """Whether it looks at what the options for the path leave."""
+    """Whether it is a template, which works on what the options for the path leave."""
     speaks_alone: ClassVar[bool] = False
-    """Whether it is the evidence of a candidate, whatever comes with it."""
+    """Whether it alone is what a candidate is judged by, whatever steps come with it."""
 
     @property
     @abstractmethod
     def setting(self) -> object:
-        """What stands in a rules file; lists and mappings of several rules unite."""
+        """The value for a rules file; lists and mappings of several rules unite."""
 
     @property
     @abstractmethod
     def handle(self) -> str:
-        """A mark that every URL bears which the operation changes; see :func:`handles_of`."""
+        """A mark of all URLs that the operation changes (:func:`handles_of`)."""
 
     @property
     def settings(self) -> dict[str, object]:
-        """The setting by the name of its option, with those that it comes with."""
+        """The setting by the name of its option, with other settings that it needs."""
         return {self.option.name: self.setting}
 
     @cached_property
     def rule(self) -> Rule:
-        """The option of the catalogue, prepared for the setting."""
+        """The rule object of the option, made for the setting."""
         return self.option(
             {
                 name: BY_NAME[name].values.merge(None, setting, _LAYER)
@@ -78,77 +78,76 @@ class Operation(ABC):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the configuration accepts the setting, and takes it for what is meant."""
+        """Whether a configuration accepts the setting and understands it as it is meant."""
         return self.option.values.problem(self.setting) is None
 
     @property
     def drops(self) -> frozenset[str]:
-        """Names of the parameters that it drops, as they stand in URLs."""
+        """The names of the parameters that it drops, as spelled in URLs."""
         return frozenset()
 
     @property
     def subjects(self) -> frozenset[str]:
         """What it is about: the names of parameters, or else the option that it sets.
 
-        Where two operations share none, other URLs are evidence for each.
+        Two operations without a common subject have independent evidence.
         """
         return self.drops or frozenset((self.option.name,))
 
     @property
     def default(self) -> str | None:
-        """The one value with which it drops a parameter; None where any will do."""
+        """The one value with which it drops a parameter; None if it does with any."""
         return None
 
     @property
     def shapes(self) -> tuple[str, str]:
-        """The two templates without the classes of their fields; empty where there are none."""
+        """The two templates without the classes of their fields; empty if it is no template."""
         return "", ""
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The two hosts of which one becomes the other; empty where there are none."""
+        """The two hosts of which one becomes the other; empty for other operations."""
         return frozenset()
 
     @property
     def is_for_listings(self) -> bool:
-        """Whether it drops the number of a part of a listing, or the order of one.
+        """Whether it drops the number of a part of a listing, or its sort order.
 
-        Where that makes a difference no change of the page is to blame.
+        A difference that this makes is not put down to a change of the page.
         """
         return False
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:
-        """Return what it may be said to do, of all URLs that it was seen to change."""
+        """Return the narrowest operation that does the same to the URLs that it has *changed*."""
         del changed
         return self
 
     def on_path(self, path: str) -> str:
-        """Return what it makes of a path, or of the path of a template."""
+        """Return the changed path of a URL or of a template."""
         return path
 
     def after(self, step: Operation) -> Operation:
-        """Return what does the same to URLs that a change to the path came before."""
+        """Return the operation that does the same to URLs after *step* has changed their path."""
         del step
         return self
 
     @property
     def numbers(self) -> frozenset[str]:
-        """The names of parameters that it leaves out, whatever number they have."""
+        """The names of parameters that it leaves out with any number."""
         return frozenset()
 
     def left_out(self, location: Location) -> tuple[str, ...]:
-        """Return the texts of the path that it leaves out, whatever they are, of a URL.
+        """Return the texts that it leaves out of the path of a URL.
 
-        In place of what is no name of one of many things, or of one of the parts of what is left,
-        and no language, there is nothing.
+        Only identifiers, numbers of parts and languages count; other texts are empty in the result.
         """
         del location
         return ()
 
     def apply(self, location: Location) -> Location:
-        """Return the changed URL, or the same object where there is nothing to change.
+        """Return the changed URL, or the same object if there is nothing to change.
 
-        As in the canonicalizer, it is applied again until nothing changes any more.
+        As in the canonicalizer, it is applied until nothing changes.
         """
         changed = location
         for _ in range(MAX_PASSES):
@@ -158,7 +157,7 @@ class Operation(ABC):
         return location
 
     def change(self, url: Url) -> Url:
-        """Return what it makes of a URL at once."""
+        """Return what it makes of a URL when it is applied once."""
         return self.rule.apply(url)
 
     def _apply_once(self, location: Location) -> Location:
@@ -171,9 +170,9 @@ class Operation(ABC):
 
 
 def apply_all(operations: Iterable[Operation], location: Location) -> Location:
-    """Return what the operations, one after the other, make of a URL.
+    """Apply the operations to a URL, one after the other.
 
-    It is the same object where there is nothing to change.
+    The result is the same object if there is nothing to change.
     """
     for operation in operations:
         location = operation.apply(location)
@@ -181,10 +180,11 @@ def apply_all(operations: Iterable[Operation], location: Location) -> Location:
 
 
 def leave_out_one_thing(operations: Iterable[Operation], urls: Sequence[Location]) -> bool:
-    """Tell whether the operations leave out one of many things, and no other, of a page's URLs.
+    """Tell whether the operations leave one identifier, and no other, out of a page's URLs.
 
-    What one revision of a file shows is no evidence that any other one shows the same. Nor are
-    languages, however many, since what is not translated now may be tomorrow.
+    The page then shows one revision of a file, say, which is no evidence that other revisions show
+    the same. Languages count as one however many there are: what is not translated now may be
+    tomorrow.
     """
     left_out = (
         {*texts} - {""}
@@ -197,13 +197,13 @@ def leave_out_one_thing(operations: Iterable[Operation], urls: Sequence[Location
 def leaving_out_own_numbers(
     operations: Iterable[Operation], changed: Iterable[Sequence[Location]]
 ) -> Iterator[int]:
-    """Yield of which pages the operations leave out the number of a parameter that is theirs alone.
+    """Yield the pages from whose URLs the operations leave out a number that only this page has.
 
-    Where each title was seen with the number of its last revision, it is the title that seems to
-    tell the page. A number that several pages have, such as a place in a list, is none of these,
-    nor is one of several that a page has.
+    If each title was seen with the number of its last revision only, the title seems to tell the
+    page, though the number does. A number that several pages have, such as a place in a list, does
+    not count, nor does one of several numbers of a page.
 
-    :param changed: the URLs of each page.
+    :param changed: by page, its URLs.
     """
     names = frozenset[str]().union(*(step.numbers for step in operations))
     if not names:
@@ -233,7 +233,7 @@ def handles_of(location: Location) -> Iterator[str]:
 
 
 def handles_of_origin(origin: Origin) -> Iterator[str]:
-    """Yield those of them that URLs have for their origin."""
+    """Yield the marks that URLs have because of their origin."""
     host = host_of(origin)
     yield ANY
     yield host
@@ -245,7 +245,7 @@ def handles_of_origin(origin: Origin) -> Iterator[str]:
 
 
 def handles_of_params(params: tuple[str, ...]) -> Iterator[str]:
-    """Yield those that they have for their parameters."""
+    """Yield the marks that URLs have because of their parameters."""
     for param in params:
         yield "?" + name_of(param)
     if len(params) > 1 and len(set(params)) < len(params):
@@ -253,7 +253,7 @@ def handles_of_params(params: tuple[str, ...]) -> Iterator[str]:
 
 
 def handles_of_path(path: str) -> Iterator[str]:
-    """Yield those that they have for their path."""
+    """Yield the marks that URLs have because of their path."""
     path, _ = parts_of(path)
     yield "/" + path.rpartition("/")[2]
     yield path[: path.find("/", 1) + 1]

@@ -94,16 +94,16 @@ class SubdomainIntoPath(Operation):
 
     option = authority.SubdomainToPath
     is_fitted = True
-    # The ``www`` that may come with it was weighed before.
+    # A step for ``www`` that may come with it was judged before.
     speaks_alone = True
     label: str
-    """``*`` for all."""
+    """The label that moves; ``*`` for all."""
     domain: str
     """The registrable domain."""
     prefix: str
-    """``www.``, or nothing where that is stripped."""
+    """``www.``, or empty if that is stripped."""
     but: tuple[str, ...] = ()
-    """Labels that stay where they are."""
+    """Labels that do not move."""
 
     @property
     def setting(self) -> object:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.rules import ParameterRule
 
-# Lists of parameters of which an operation remembers what it leaves.
+# For how many lists of parameters an operation remembers the result.
 _MOST_KNOWN = 1_000
 
 
 def _is_said(text: str) -> bool:
-    """Tell whether a name or a value can be said: bytes that are no UTF-8 cannot."""
+    """Tell whether a rule can hold a name or a value; it cannot if the bytes are no UTF-8."""
     return encode_query_text(decode_query_text(text)) == text
 
 
@@ -37,12 +37,12 @@ class _ParameterOperation(Operation):
 
     @property
     def beginning(self) -> str:
-        """What every parameter begins with that may be dropped."""
+        """The beginning of all parameters that may be dropped."""
         return ""
 
     @cached_property
     def _left(self) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-        """What tells which parameters are left: one object for the many URLs that have the same."""
+        """A function that returns the parameters that are left, the same object for equal input."""
         rule, beginning = cast("ParameterRule", self.rule), self.beginning
 
         @lru_cache(_MOST_KNOWN)
@@ -65,7 +65,7 @@ class _ParameterOperation(Operation):
 @dataclass(frozen=True)
 class _NamedParameterOperation(_ParameterOperation):
     name: str
-    """As it stands in the URL, percent-encoded."""
+    """The name as in URLs, percent-encoded."""
 
     @property
     def handle(self) -> str:
@@ -85,7 +85,7 @@ class _NamedParameterOperation(_ParameterOperation):
 
     @property
     def is_valid(self) -> bool:
-        # To the option a path in the query is a name, which it would drop.
+        # The option would take a path in the query for a name, and drop it.
         return _is_said(self.name) and not is_path_in_query(self.name)
 
 
@@ -104,7 +104,7 @@ class DropParam(_NamedParameterOperation):
         return super().is_valid and is_writable(decode_query_text(self.name))
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:
-        """Return what drops the one value, where no other was seen.
+        """Return the operation that drops only one value, if no other was seen.
 
         ``assignedto=-1`` says nothing about ``assignedto=7``.
         """
@@ -122,7 +122,7 @@ class DropParam(_NamedParameterOperation):
 
 @dataclass(frozen=True)
 class DropValue(_NamedParameterOperation):
-    """Drop a parameter where it has its default value."""
+    """Drop a parameter if it has its default value."""
 
     option = query.DefaultParams
     is_fitted = True
@@ -159,7 +159,7 @@ class KeepOnly(_ParameterOperation):
         return [decode_query_text(name) for name in self.names]
 
     def apply(self, location: Location) -> Location:
-        # To the option what stands in the query is a name that it does not keep.
+        # The option would take a path in the query for a name, and not keep it.
         path, segments = parts_of(location.path)
         return super().apply(location._replace(path=path) if segments else location)
 
@@ -172,7 +172,7 @@ class KeepOnly(_ParameterOperation):
 
 @dataclass(frozen=True)
 class DropRepeated(Operation):
-    """Drop parameters that the query has already."""
+    """Drop parameters that repeat an earlier one."""
 
     option = query.RepeatedParams
     setting = "drop"

@@ -50,7 +50,7 @@ class DropIndexFile(_PathOperation):
 
 @dataclass(frozen=True)
 class StripTrailingSlash(_PathOperation):
-    """Strip the slash at the end of the path, but for the root."""
+    """Strip the slash at the end of the path, except from the root."""
 
     option = path.TrailingSlash
     setting = "strip"
@@ -59,7 +59,7 @@ class StripTrailingSlash(_PathOperation):
 
 @dataclass(frozen=True)
 class CollapseSlashes(_PathOperation):
-    """Make several slashes in a row one."""
+    """Collapse several slashes in a row into one."""
 
     option = path.DuplicateSlashes
     setting = "collapse"
@@ -68,7 +68,7 @@ class CollapseSlashes(_PathOperation):
 
 @dataclass(frozen=True)
 class LowerPath(_PathOperation):
-    """Lower the case of the path."""
+    """Write the path in lower case."""
 
     option = path.PathCase
     setting = "lower"

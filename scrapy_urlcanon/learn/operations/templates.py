@@ -1,4 +1,4 @@
-"""The operation for paths and queries of another shape."""
+"""The operation that rewrites paths and queries from one shape to another."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
     from scrapy_urlcanon.canonicalizer.url import Url
 
-# A parameter that a template leaves out, whatever number it has.
+# A parameter whose number a pair of templates leaves out.
 _NUMBERED = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
 # A field that it does not leave out, and one that it does, in a segment of its own.
 _KEPT = re.compile(r"\{[^_]")
@@ -65,7 +65,7 @@ class RewriteTemplates(Operation):
 
     @cached_property
     def rewrite(self) -> Rewrite:
-        """The pair, as the canonicalizer reads it."""
+        """The pair as an object of the canonicalizer."""
         (rewrite, _), *_ = self.rule.value
         return rewrite  # type: ignore[no-any-return]
 
@@ -96,7 +96,7 @@ class RewriteTemplates(Operation):
         return self.source.replace(":digits", "").replace(":path", ""), self.target
 
     def reversed(self) -> RewriteTemplates | None:
-        """Return the pair that leads back, once; None where this one leaves something out.
+        """Return the pair that leads back, or None if this one leaves something out.
 
         >>> RewriteTemplates("/articles/{a:digits}", "/go?to={a}").reversed()
         RewriteTemplates(source='/go?to={a:digits}', target='/articles/{a}')
@@ -113,9 +113,9 @@ class RewriteTemplates(Operation):
 
     @property
     def is_for_listings(self) -> bool:
-        """Whether the first template has numbers of parts or orders that the second has not.
+        """Whether the first template has the number or order of a listing that the second lacks.
 
-        That of the first part says nothing: a listing begins with it.
+        The number of the first part does not count, since a listing begins with it.
 
         >>> RewriteTemplates("/list/page-{_a:digits}/", "/list/page-1/").is_for_listings
         True
@@ -133,7 +133,7 @@ class RewriteTemplates(Operation):
         return not one - FIRST_PAGE <= other
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:
-        """Return the pair for the one text that it leaves out, where no other was seen.
+        """Return the pair for only the one text that it leaves out, if no other was seen.
 
         ``/topic/7/last`` says nothing of ``/topic/7/2``.
 
@@ -155,7 +155,7 @@ class RewriteTemplates(Operation):
         return one if one.is_valid else self
 
     def after(self, step: Operation) -> Operation:
-        """Return the pair for URLs that a change to the path came before.
+        """Return the pair for URLs whose paths *step* has changed.
 
         >>> from scrapy_urlcanon.learn.operations.paths import LowerPath
         >>> RewriteTemplates("/Node/{a}/Print", "/Node/{a}").after(LowerPath())
@@ -166,15 +166,14 @@ class RewriteTemplates(Operation):
 
     @cached_property
     def _fits(self) -> Callable[[str], re.Match[str] | None]:
-        """What tells whether a path fits the first template.
+        """A function that tells whether a path fits the first template.
 
-        One of a hundred does, and hardly any that was made of one; to take each URL apart for that
-        was most of the time.
+        One of a hundred paths does, and taking each URL apart for that took most of the time.
         """
         return self.rewrite.source.path.expression.fullmatch
 
     def _found(self, location: Location) -> Mapping[str, str] | None:
-        """Return what the first template finds in a path; None where that does not fit."""
+        """Return what the first template finds in a path, or None if it does not fit."""
         source, found = self.rewrite.source, self._fits(parts_of(location.path)[0])
         if found is None or source.bare is None:
             return found and found.groupdict()
@@ -187,7 +186,7 @@ class RewriteTemplates(Operation):
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The names of parameters that it leaves out, whatever number they have.
+        """The names of parameters that it leaves out with any number.
 
         >>> sorted(RewriteTemplates("/?oldid={_b:digits}&title={a}", "/{a}").numbers)
         ['oldid']
@@ -196,10 +195,10 @@ class RewriteTemplates(Operation):
 
     @cached_property
     def left_out_behind(self) -> frozenset[str]:
-        """The fields that it leaves out behind all that it keeps.
+        """The fields that it leaves out behind all fields that it keeps.
 
-        A number there tells a part or a version of one thing. One before a title, such as a day,
-        goes where the page has it anyway.
+        A number there tells a part or a version of a thing. A number before a title, such as a day,
+        may be left out.
 
         >>> sorted(RewriteTemplates("/{_a:digits}/{b}/{_c:digits}/", "/{b}/").left_out_behind)
         ['_c']
@@ -208,9 +207,9 @@ class RewriteTemplates(Operation):
         return frozenset(_LEFT_OUT.findall(self.source, kept[-1]) if kept else ())
 
     def left_out(self, location: Location) -> tuple[str, ...]:
-        """Return what it leaves out of a URL's path: names of things or of parts, and languages.
+        """Return what it leaves out of a URL's path: identifiers, numbers of parts, languages.
 
-        In place of any other text that it leaves out there is nothing.
+        Other texts that it leaves out are empty in the result.
 
         >>> from scrapy_urlcanon.learn.location import locate
         >>> step = RewriteTemplates("/get/{_b}/{a}", "/get/head/{a}")
@@ -220,7 +219,7 @@ class RewriteTemplates(Operation):
         >>> step.left_out(locate("http://a.example/7/diff/2/"))
         ('2',)
         """
-        # Of most templates, and of all URLs that they change, there are none.
+        # Most templates leave nothing out.
         found = (self._found(location) if "{_" in self.source else None) or {}
         behind = self.left_out_behind
         return tuple(
