@@ -1,4 +1,4 @@
-"""The profiles that there are: ours, each a file of ``programs/``, and those of users."""
+"""Finds profiles: ours, each a file of ``programs/``, and those of users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SUFFIX = ".toml"
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of our profiles, which are those of their files.
+    """Return the names of our profiles: the names of their files.
 
     >>> "mediawiki" in names()
     True
@@ -31,7 +31,7 @@ def names() -> tuple[str, ...]:
 @cache
 def profile(name: str) -> Profile:
     """Return our profile *name*, one of :func:`names`."""
-    # The tests check it; no crawl waits for that.
+    # It is checked by the tests, so that no crawl waits for that.
     return Profile.read(f"profile {name}", source_of(name), is_ours=True)
 
 
@@ -47,7 +47,7 @@ def our_profiles() -> tuple[Profile, ...]:
 
 
 def named(name: str) -> Profile | None:
-    """Return our profile *name*, in any case: as its program or as its file is called; or None.
+    """Return our profile by the name of its program or of its file, in any case, or None.
 
     >>> named("django-machina") is named("Machina") is profile("machina")
     True
@@ -64,7 +64,7 @@ def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[P
 
     ``*`` stands for all of ours.
 
-    :param setting: what holds the choice, for the messages.
+    :param setting: the name of the setting with the choice, for messages.
     :raises ConfigurationError: with all problems of all files at once.
     """
     found: dict[str, Profile] = {}
@@ -89,7 +89,7 @@ def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[P
                 message = f"cannot read {text!r}: {why_unreadable(error)}"
                 problems.append(Problem(setting, message))
             else:
-                # One of a user takes the place of ours that has its name.
+                # A profile of a user replaces ours of the same name.
                 found[one.name] = one
     if problems:
         raise ConfigurationError(problems)

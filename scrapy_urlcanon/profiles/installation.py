@@ -1,4 +1,4 @@
-"""A program at its place: the rules that hold there."""
+"""A program that was recognised at a place of a host, and the rules that hold there."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Installation:
     """The path below which it stands, with slashes around it."""
     version: tuple[int, ...] = ()
     signs: tuple[str, ...] = ()
-    """What it was told by; empty where it is from an earlier run."""
+    """What it was recognised by; empty if that was in an earlier run."""
 
     @property
     def authority(self) -> str:
-        """Host and port."""
+        """The host, with the port if it has one."""
         return self.host if self.port is None else f"{self.host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """Where it stands, without the scheme."""
+        """The URL of its place, without the scheme."""
         return f"{self.authority}{self.place}"
 
     def __str__(self) -> str:
         return f"{self.profile.with_version(self.version)} at {self.url}"
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as JSON can hold it, for :meth:`from_data`."""
+        """Return plain data for JSON, which :meth:`from_data` takes."""
         return {
             "profile": self.profile.name,
             "host": self.host,
@@ -62,32 +62,32 @@ class Installation:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], profile: Profile) -> Self:
-        """Return what :meth:`as_data` gave, of *profile*."""
+        """Return the installation of *profile* from the *data* of :meth:`as_data`."""
         return cls(profile, data["host"], data["port"], data["place"], tuple(data["version"]))
 
     def covers(self, other: Installation) -> bool:
-        """Tell whether *other* is this one, or a part of it further down."""
+        """Tell whether *other* is the same program at this place or below it."""
         return (
             (self.profile.name, self.host, self.port)
             == (other.profile.name, other.host, other.port)
         ) and other.place.startswith(self.place)
 
     def belongs_to(self, other: Installation) -> bool:
-        """Tell whether one of both runs on the other, so that they stand in one place."""
+        """Tell whether one of the two programs runs on the other, so that they share a place."""
         return (
             other.profile.name in self.profile.runs_on or self.profile.name in other.profile.runs_on
         )
 
     def rules(self, *, certain: bool) -> Iterator[ProfileRule]:
-        """Yield the rules that hold here: those that are certain for its version, or the rest."""
+        """Yield the rules for this place: those that are certain for its version, or the others."""
         for rule in self.profile.rules:
             holds = rule.holds_for(self.version)
-            # Of an unknown version it is not known whether all that depends on it holds.
+            # If the version is unknown, rules that depend on it are not certain.
             if (rule.is_certain and holds) is certain and (holds or not self.version):
                 yield rule
 
     def parts(self) -> Iterator[Part]:
-        """Yield what certainly holds here of the parts of pages."""
+        """Yield what is certain here about the parts of pages."""
         for part in self.profile.parts:
             if part.is_certain and part.holds_for(self.version):
                 yield part
@@ -97,8 +97,8 @@ class Installation:
     ) -> Iterator[RuleSet]:
         """Yield the rule sets of :meth:`rules`.
 
-        :param others: places of other programs on this host and port.
-        :param views: whether those for other views of the same things are among them.
+        :param others: the places of other programs on this host and port.
+        :param views: whether rules for other views of the same things are included.
         """
         below = tuple(
             other.rstrip("/")
@@ -110,9 +110,9 @@ class Installation:
                 yield from self.rule_sets_of(rule, below)
 
     def rule_sets_of(self, rule: ProfileRule, below: tuple[str, ...] = ()) -> Iterator[RuleSet]:
-        """Yield the rule sets of one rule of the profile: one for each path that it is for.
+        """Yield the rule sets of one rule of the profile: one for each of its paths.
 
-        :param below: places of other programs below this one, for which it does not hold.
+        :param below: the places of other programs below this one, where the rule does not hold.
         """
         for where in rule.where:
             pattern = parse_pattern(f"{self.host}{self.place}{where}")
@@ -124,7 +124,7 @@ class Installation:
 
 
 def options_at(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* with paths that begin at *place*, where those that are given begin.
+    """Return *options* with their paths, which are relative to *place*, made absolute.
 
     >>> options_at("/wiki/", {"skip": ["/a?b={c}"], "drop_params": ["d"]})
     {'skip': ['/wiki/a?b={c}'], 'drop_params': ['d']}
@@ -140,6 +140,6 @@ def options_at(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def templates_at(place: str, templates: Iterable[Template]) -> tuple[Template, ...]:
-    """Return *templates* with paths that begin at *place*."""
+    """Return *templates*, whose paths are relative to *place*, with absolute paths."""
     texts = options_at(place, {"skip": [str(template) for template in templates]})["skip"]
     return tuple(map(parse_template, texts))

@@ -1,4 +1,4 @@
-"""Which program a site may run on, by the shapes of its URLs alone: for suspicions only."""
+"""Guesses which program a site runs on by the shapes of its URLs, for suspicions only."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _MAX_SEGMENTS = 6
 
 
 def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple[Profile, str]]:
-    """Return the profiles whose shapes *urls*, normalized ones of a host, have, and their places.
+    """Return the profiles whose shapes the URLs of a host have, each with its place.
 
-    It takes URLs of two shapes below one place, and five in all.
+    It takes URLs of two shapes below one place, and five URLs in all.
+
+    :param urls: normalized.
 
     >>> from scrapy_urlcanon.profiles.catalogue import our_profiles
     >>> urls = [f"http://a.example/forum/viewtopic.php?t={number}" for number in range(5)]
@@ -44,7 +46,8 @@ def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple
         if number >= _MAX_URLS:
             break
         path = _END_OF_PATH.split(text, maxsplit=1)[0]
-        # The path begins behind the authority, that of a URL of no known program nearly always.
+        # Nearly all URLs have no segment with which a shape begins. The path begins at the fourth
+        # part.
         if by_first.keys().isdisjoint(path.split("/")[3:]):
             continue
         url = split(text)

@@ -1,4 +1,4 @@
-"""Reads the tables of the file of a profile, and notes all that is wrong with them."""
+"""Reads the tables of a profile's file, and collects all problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TableReader:
-    """Reads what stands in tables, and notes what is no such thing."""
+    """Reads values of tables, and notes a problem for each that is not of the expected type."""
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
@@ -73,7 +73,7 @@ class TableReader:
 
 
 def parse_version(text: str) -> tuple[int, ...]:
-    """Return the numbers that *text* begins with; none where it does not begin with one.
+    """Return the numbers of the version that *text* begins with; empty if it begins with none.
 
     >>> parse_version("1.39.17-1+deb12"), parse_version("beta")
     ((1, 39, 17), ())

@@ -1,4 +1,4 @@
-"""What profiles know of the URLs of a program: rules, and parts of pages."""
+"""The rules of profiles, and what they know about parts of pages."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 
 BENCHMARK, DOCUMENTATION = "benchmark", "documentation"
 TEMPLATE_OPTIONS = ("rewrite_path", "skip")
-"""The options whose values hold paths: these begin at the place of the program."""
+"""The options with paths in their values, which are relative to the place of the program."""
 _NOT_CERTAIN = ("skip",)
 _ANY_PLACE = "example.com"
 
 
 @frozen
 class Told:
-    """What every rule of a profile has to tell."""
+    """What every rule of a profile must state."""
 
     merges: str
-    """Which URLs it makes one."""
+    """Which URLs it merges."""
     because: str
-    """Why these are one page."""
+    """Why these URLs are one page."""
     source: str
-    """Where that is known from: a page of the documentation, a file of the source."""
+    """The source of that: a page of the documentation, or a file of the program."""
     proved_by: str
     """``benchmark``, if a crawl of the real program proved it; else ``documentation``."""
     is_certain: bool = False
-    """Whether it holds without any evidence from the site. Else it is a suspicion."""
+    """Whether it holds without evidence from the site. Otherwise it is a suspicion."""
     is_view: bool = False
-    """Whether its URLs show the same things in another order or layout, or lead to what others do:
-    the text of their pages may differ."""
+    """Whether its URLs show the same things in another order or layout, or lead where others do, so
+    that the texts of the pages may differ."""
     since: tuple[int, ...] = ()
-    """The first version that it holds for; all up to :attr:`until` where it is empty."""
+    """The first version that it holds for; if empty, all up to :attr:`until`."""
     until: tuple[int, ...] = ()
-    """The last version that it holds for; all where it is empty."""
+    """The last version that it holds for; if empty, all from :attr:`since` on."""
 
     def lines(self) -> Iterator[str]:
         """Yield what it does, and below which place."""
         raise NotImplementedError
 
     def holds_for(self, version: tuple[int, ...]) -> bool:
-        """Tell whether it is for *version*; for an unknown one, if it is for all."""
+        """Tell whether it holds for *version*; for an unknown one, whether it holds for all."""
         if not version:
             return not (self.since or self.until)
         return self.since <= version and (
@@ -60,7 +60,7 @@ class Told:
 
 
 def options_shown(options: Mapping[str, Any]) -> str:
-    """Return *options* as a reader is shown them.
+    """Return *options* as text for a reader.
 
     >>> options_shown({"drop_params": ["sid"], "www": "strip"})
     "drop_params = ['sid'], www = 'strip'"
@@ -73,9 +73,9 @@ class ProfileRule(Told):
     """Options for URLs of a program."""
 
     where: tuple[str, ...] = ("",)
-    """Patterns without a host, which begin at the place of the program."""
+    """Patterns without a host, relative to the place of the program."""
     options: Mapping[str, Any] = field(factory=dict)
-    """As in any rule; paths in them begin at the place too."""
+    """As in any rule; paths are relative to the place of the program."""
 
     def lines(self) -> Iterator[str]:
         for where in self.where:
@@ -86,20 +86,20 @@ class ProfileRule(Told):
 class Part(Told):
     """URLs that show the page on which a part of it stands, such as one post of a topic.
 
-    No rewrite computes that page. But a fetched one in which an element has the id of the part
-    proves that it was seen.
+    No rewrite can compute the URL of that page. But a fetched page with an element that has the id
+    of the part proves that it was seen.
     """
 
     links: tuple[Template, ...] = ()
-    """The shapes of these URLs, from the place on; each has ``{part}``."""
+    """The shapes of these URLs, relative to the place; each has ``{part}``."""
     pages: tuple[Template, ...] = ()
-    """The shapes of the URLs of the pages, from the place on."""
+    """The shapes of the URLs of the pages, relative to the place."""
     id: str = "{part}"
-    """The id, with ``{part}`` in it."""
+    """The id of the element, with ``{part}`` in it."""
     attribute: str = "id"
-    """The attribute that has it; an ``id`` may be the ``name`` of an anchor as well."""
+    """The attribute with the id; for ``id`` also the ``name`` of an anchor."""
     within: str = ""
-    """The name of a place in all templates without which the id says nothing, if any."""
+    """A field of all templates that must be equal as well, if the id alone is not unique."""
 
     def lines(self) -> Iterator[str]:
         for template in self.links:
@@ -114,9 +114,9 @@ _PART_KEYS = (*_TOLD_KEYS, "links", "pages", "id", "attribute", "within")
 def read_rule(
     reader: TableReader, value: object, key: str, *, are_options_checked: bool
 ) -> ProfileRule:
-    """Return the rule that *value* is, and note in *reader* what is wrong with it.
+    """Return the rule in *value*, and note its problems in *reader*.
 
-    :param key: under which it stands.
+    :param key: the key of the rule, for messages.
     :param are_options_checked: whether its options were checked before, which takes long.
     """
     table = reader.table(value, key, _RULE_KEYS)
@@ -150,7 +150,7 @@ def _check(reader: TableReader, options: Mapping[str, Any], where: Iterable[str]
 
 
 def read_part(reader: TableReader, value: object, key: str) -> Part:
-    """Return what *value* says of parts of pages, as :func:`read_rule`."""
+    """Return what *value* says about parts of pages, as :func:`read_rule` does."""
     table = reader.table(value, key, _PART_KEYS)
     part = Part(
         **_told(reader, table, key),
@@ -196,7 +196,7 @@ def _told(reader: TableReader, table: Mapping[str, Any], key: str) -> dict[str, 
 def read_templates(
     reader: TableReader, table: Mapping[str, Any], name: str, key: str
 ) -> tuple[Template, ...]:
-    """Return the templates below *name* in *table*, as :func:`read_rule`."""
+    """Return the templates under *name* in *table*, as :func:`read_rule` does."""
     found = []
     for text in reader.texts(table, name, key):
         try:

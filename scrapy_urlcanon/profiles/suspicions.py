@@ -1,6 +1,7 @@
-"""What is known of the rules of a site before its pages were compared: odds, for the learner.
+"""Odds of rules before any pages of a site were compared, for the learner.
 
-A program that the URLs of the site tell, or else a name that means the same on most sites.
+They are known from the program that the URLs suggest, or from names that mean the same on most
+sites.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ NAMES: Final[Mapping[str, str]] = {
 ``sort_by`` is ``sortBy``."""
 
 MAX_URLS: Final = 50_000
-"""URLs of a site that are looked at."""
+"""How many URLs of a site are looked at."""
 
 _MEANINGS: Final = {name: meaning for meaning, names in NAMES.items() for name in names.split()}
 _OF_PARAMETERS: Final = ("drop_params", "default_params")
@@ -102,7 +103,7 @@ class Parameters:
 
 
 class Suspected(NamedTuple):
-    """A program that the URLs of a host tell."""
+    """A program that the URLs of a host suggest."""
 
     profile: Profile
     host: str
@@ -130,7 +131,7 @@ class Suspected(NamedTuple):
 
 
 def suspected(urls: Iterable[str]) -> Iterator[Suspected]:
-    """Yield the programs that *urls*, those of a site, tell."""
+    """Yield the programs that the URLs of a site suggest."""
     plain = Canonicalizer()
     hosts: dict[str, list[str]] = {}
     for text in islice(urls, MAX_URLS):
@@ -150,7 +151,7 @@ def _host_of(authority: str) -> str:
 
 
 class Suspicions:
-    """What is suspected of the rules of one site.
+    """The odds of rules of one site.
 
     >>> urls = [f"http://a.example/forum/viewtopic.php?f=1&t={number}" for number in range(5)]
     >>> found = Suspicions.of([*urls, "http://a.example/forum/viewforum.php?f=1"])
@@ -164,23 +165,23 @@ class Suspicions:
 
     @classmethod
     def of(cls, urls: Iterable[str], odds: Mapping[str, float] = ODDS) -> Self:
-        """Return what *urls*, those of the site, let suspect.
+        """Return the odds for the site with *urls*.
 
-        :param odds: by kind of suspicion, as :data:`ODDS` has them.
+        :param odds: the odds by kind of suspicion, in the form of :data:`ODDS`.
         """
         entries: dict[tuple[str, str], float] = {}
         for one in suspected(urls):
             for rule, option, entry, applies in one.entries():
-                # What the program has elsewhere is not suspected for its name either.
+                # A parameter of the program that is for other URLs is not suspected by name either.
                 known = entries.get((option, entry), 0.0)
                 found = odds["view" if rule.is_view else "profile"] if applies else 0.0
                 entries[option, entry] = max(known, found)
         return cls(entries, odds)
 
     def log_odds(self, option: str, setting: object) -> float:
-        """Return the logarithm of the odds of a rule, of the least likely of its entries.
+        """Return the logarithm of the odds of a rule: that of its least likely entry.
 
-        0 where nothing is known.
+        It is 0 if nothing is known.
         """
         found = []
         for entry in _entries(setting):
@@ -202,12 +203,12 @@ def meaning_of(name: str) -> str:
 
 
 def prior_of(urls: Iterable[str]) -> Callable[[str, object], float]:
-    """Return what is known of the site with *urls*, as the learner takes it."""
+    """Return a function that gives the log odds of rules for the site with *urls*."""
     return Suspicions.of(urls).log_odds
 
 
 def _entries(value: Any) -> Iterator[str]:
-    """Yield what a value has of entries, each as text; templates without the names of their places.
+    """Yield the entries of a value, each as text; templates without the names of their fields.
 
     >>> list(_entries({"page": "1"})), list(_entries([["/a/{b}", "/a"]]))
     (['page=1'], ['/a/{} -> /a'])
