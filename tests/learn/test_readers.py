@@ -387,6 +387,13 @@ def test_http_cache_knows_when_its_pages_were_made(tmp_path):
     assert len({observation.main_sha1 for observation in observations}) == 1
 
 
+def test_document_of_json_is_not_json_lines(tmp_path):
+    """The report of a crawl was said to have no observation and 58 lines that are not JSON."""
+    path = write(tmp_path / "report.json", json.dumps({"format": "a report"}, indent=1))
+    with pytest.raises(InputError, match=r"expected an observation store.* it begins with '{"):
+        read_all(path)
+
+
 @pytest.mark.parametrize("text", ["", "nonsense\n", "a\tb\n"])
 def test_unknown_input_is_an_error(tmp_path, text):
     """What is none of the formats is refused by name."""

@@ -120,7 +120,8 @@ def _format_of_text(path: Path) -> str:
             raise InputError(f"{path}: cannot be read: {error}") from error
     if line.startswith("WARC/"):
         return "warc"
-    if line.startswith("{"):
+    # An object that goes on in the next line is a document of JSON, such as the report of a crawl.
+    if line.startswith("{") and line.rstrip() != "{":
         return "jsonl"
     if "url" in line.rstrip("\r\n").split("\t"):
         return "tsv"
