@@ -123,13 +123,16 @@ class Installation:
             )
 
 
-def options_at(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def options_at(place: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *options* with their paths, which are relative to *place*, made absolute.
 
     >>> options_at("/wiki/", {"skip": ["/a?b={c}"], "drop_params": ["d"]})
     {'skip': ['/wiki/a?b={c}'], 'drop_params': ['d']}
     """
     literal = place.rstrip("/").replace("{", "%7B").replace("}", "%7D")
+    if not literal or TEMPLATE_OPTIONS.isdisjoint(options):
+        # The same for each of a million hosts.
+        return options
 
     def moved(value: Any) -> Any:
         return [moved(each) for each in value] if isinstance(value, list) else f"{literal}{value}"

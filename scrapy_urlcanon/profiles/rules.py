@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.profiles.reading import TableReader
 
 BENCHMARK, DOCUMENTATION = "benchmark", "documentation"
-TEMPLATE_OPTIONS = ("rewrite_path", "skip")
+TEMPLATE_OPTIONS = frozenset({"rewrite_path", "skip"})
 """The options with paths in their values, which are relative to the place of the program."""
 _NOT_CERTAIN = ("skip",)
 _ANY_PLACE = "example.com"

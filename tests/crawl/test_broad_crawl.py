@@ -31,6 +31,7 @@ from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
 from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.job_rules import JobRules
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
+from scrapy_urlcanon.crawl.software import known_software
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import Installation
@@ -294,6 +295,40 @@ async def test_site_that_is_recognised_is_declared_once(crawl, monkeypatch):
     assert result.figures["profile/recognised/MediaWiki"] == 20
     # By what the crawl goes by, and by what orders it.
     assert set(declared.values()) == {2}
+
+
+@deferred_f_from_coro_f
+async def test_nothing_is_recognised_on_more_hosts_than_memory_holds(crawl, monkeypatch):
+    """Of later ones all is fetched, as by Scrapy."""
+    monkeypatch.setattr(known_software, "_MOST_HOSTS", 2)
+    ways = [f'<a href="/index.php?title=Special:UserLogin&amp;returnto={n}"></a>' for n in (1, 2)]
+
+    def respond(request):
+        return page(wiki(request).body.decode() + "".join(ways))
+
+    start = [f"http://wiki-{number}.example/" for number in range(4)]
+    result = await crawl(respond, ONE_BY_ONE, start=start)
+    assert result.figures["profile/recognised/MediaWiki"] == 2
+    assert sum("returnto=2" in hit for hit in result.hits) == 2
+
+
+def test_urls_of_hosts_that_may_yet_be_recognised_are_bounded(monkeypatch):
+    """Those of the hosts that were met first are forgotten, where most looks were taken."""
+    monkeypatch.setattr(known_software, "_MOST_URLS_IN_ALL", 1_000)
+    nothing = SimpleNamespace()
+    software = known_software.KnownSoftware(
+        nothing, tuple, nothing, nothing, nothing,
+        requests=None, records_start=False, make_parts=nothing, on_recognised=nothing,
+    )  # fmt: skip
+    urls = [f"http://{host}.example/{number}" for host in range(300) for number in range(20)]
+    most = 0
+    for url in urls:
+        software.sent(Request(url))
+        most = max(most, sum(len(software._hosts.get(name).urls) for name in software._hosts))
+    assert 900 < most <= 1_000
+    kept = [url for name in software._hosts for url in software._hosts.get(name).urls]
+    assert kept == urls[-len(kept) :]
+    assert len(kept) >= 500
 
 
 def test_site_that_is_recognised_does_not_have_all_others_written_again(tmp_path, monkeypatch):

@@ -6,6 +6,8 @@ from loopback import Fault, Response, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
 
+from scrapy_urlcanon.crawl.declared import clean_param
+
 ON = {"URLCANON_CLEAN_PARAM": True, "ROBOTSTXT_OBEY": True}
 
 
@@ -49,6 +51,24 @@ async def test_names_that_select_content_are_reported_and_not_taken(crawl, caplo
     assert len([hit for hit in result.hits if hit.startswith("/a?page=")]) == 2
     assert result.figures["clean_param/not_taken"] == 1
     assert "line 1: page: it selects content" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_no_more_lines_of_all_sites_are_taken_than_memory_holds(crawl, monkeypatch):
+    """Of a later site all is fetched."""
+    monkeypatch.setattr(clean_param, "_MOST_RULES", 1)
+    robots = Response(body=b"Clean-param: sid /\n")
+    hosts = [f"http://{name}.example" for name in "ab"]
+    respond = site(
+        {
+            **{f"{host}/robots.txt": robots for host in hosts},
+            **{f"{host}/": links("/x?sid=1", "/x?sid=2") for host in hosts},
+        },
+        missing=200,
+    )
+    result = await crawl(respond, ON, start=[f"{host}/" for host in hosts])
+    assert len([hit for hit in result.hits if "sid" in hit]) == 3
+    assert result.figures["clean_param/taken"] == result.figures["clean_param/not_taken"] == 1
 
 
 @deferred_f_from_coro_f

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _LARGEST_ROBOTS = 512_000
 """Bytes that are read; a crawler has to read 500 KiB (RFC 9309, section 2.5)."""
+_MOST_RULES = 100_000
+"""Of all sites: each takes some 600 bytes."""
 
 
 class CleanParamRules:
@@ -40,6 +42,7 @@ class CleanParamRules:
     def __init__(self, crawler: Crawler, rule_changes: RuleChanges, stats: CrawlStats) -> None:
         self._rule_changes = rule_changes
         self._stats = stats
+        self._taken = 0
         if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
             logger.warning(
                 "%(setting)s has no effect, since no robots.txt is fetched: ROBOTSTXT_OBEY is off.",
@@ -58,6 +61,10 @@ class CleanParamRules:
             # The last line may go on, and its end name another parameter or path.
             robots = robots.rpartition(b"\n")[0]
         declared = read_clean_param(robots)
+        if self._taken + len(declared.rules) > _MOST_RULES:
+            self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.rules))
+            return
+        self._taken += len(declared.rules)
         self._stats.inc(Stat.CLEAN_PARAM_TAKEN, len(declared.rules))
         self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.problems))
         for problem in declared.problems:

@@ -42,7 +42,11 @@ _RESPONSES_OF_HOST = 500
 _REMEMBERED_HOSTS = 100_000
 _MOST_INSTALLATIONS = 8
 """Programs on one host; one that shows more of them tells nothing."""
+_MOST_HOSTS = 100_000
+"""On which something may be recognised: the rules of each take some kilobytes."""
 _MOST_URLS = 1_000
+"""That are remembered of one host."""
+_MOST_URLS_IN_ALL = 500_000
 _NOT_PLAIN = OWN_RULES | {MARK_KEY}
 _WORKS = range(200, 400)
 
@@ -98,6 +102,8 @@ class KnownSoftware:
         self.parts: PartsOfPages | None = None
         """What holds requests back, as soon as there is a program of which parts are known."""
         self._hosts: BoundedMapping[str, _Host] = BoundedMapping(_REMEMBERED_HOSTS)
+        self._noted = 0
+        """How many URLs are remembered, at most."""
         self._installations: dict[str, tuple[Installation, ...]] = {}
 
     @property
@@ -125,7 +131,25 @@ class KnownSoftware:
         is_plain = asks_by_url(request) and _NOT_PLAIN.isdisjoint(request.meta)
         if is_plain and len(host.urls) < _MOST_URLS:
             is_recorded = not request.dont_filter or self._records_start
-            host.urls[request.url] = host.urls.get(request.url, False) or is_recorded
+            known = host.urls.get(request.url)
+            host.urls[request.url] = known or is_recorded
+            if known is None:
+                self._noted += 1
+                if self._noted >= _MOST_URLS_IN_ALL:
+                    self._forget_urls()
+
+    def _forget_urls(self) -> None:
+        """Forget the URLs of the hosts that were met first, which had most of their looks.
+
+        If something is recognised there after all, pages may be fetched again by other URLs.
+        """
+        hosts = [host for name in self._hosts if (host := self._hosts.get(name))]
+        self._noted = sum(len(host.urls) for host in hosts)
+        for host in hosts:
+            if self._noted <= _MOST_URLS_IN_ALL // 2:
+                return
+            self._noted -= len(host.urls)
+            host.urls.clear()
 
     def received(self, request: Request, response: Response) -> None:
         """Look at *response*, if it is one of the first ones of its host."""
@@ -154,6 +178,8 @@ class KnownSoftware:
         known = self._installations.get(host, ())
         new = [one for one in found if not any(other.covers(one) for other in known)]
         if not new or len(known) + len(new) > _MOST_INSTALLATIONS:
+            return
+        if not known and len(self._installations) >= _MOST_HOSTS:
             return
         # The same program further down is part of what stands above it.
         kept = [one for one in known if not any(other.covers(one) for other in new)]
