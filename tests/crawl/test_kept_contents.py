@@ -10,7 +10,7 @@ from random import Random
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
+from scrapy_urlcanon.crawl.checks.kept_contents import AT_HAND, KeptContents, _Half
 from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.page import Page
@@ -47,8 +47,8 @@ def bytes_a_page(most):
 
 
 def test_what_was_set_comes_back():
-    """Text, bytes that are none, and a page without any: each as it was."""
-    contents = KeptContents(100)
+    """Text, bytes that are none, and a page without any: each as it was, from the file too."""
+    contents = KeptContents(1_000)
     shown = [
         content_of(1),
         PageDigest.of_bytes(b"PNG"),
@@ -57,7 +57,22 @@ def test_what_was_set_comes_back():
     ]
     for number, content in enumerate(shown):
         contents[b"%d" % number] = content
-    assert [contents.get(b"%d" % number) for number in range(len(shown))] == shown
+    for _ in range(2):
+        assert [contents.get(b"%d" % number) for number in range(len(shown))] == shown
+        for number in range(AT_HAND):
+            contents[b"other %d" % number] = PageDigest.of_bytes(b"")
+
+
+def test_what_the_spider_has_next_is_not_read_from_the_file(monkeypatch):
+    """Of each page is asked what it showed once its callback has it, and seldom later."""
+    contents = KeptContents(1_000)
+    for number in range(AT_HAND):
+        contents[b"%d" % number] = content_of(number)
+    monkeypatch.setattr(_Half, "get", lambda *_: None)
+    found = [contents.get(b"%d" % number) for number in range(AT_HAND // 2, AT_HAND)]
+    assert found == [content_of(number) for number in range(AT_HAND // 2, AT_HAND)]
+    contents.pop(b"%d" % (AT_HAND - 1))
+    assert contents.get(b"%d" % (AT_HAND - 1)) is None
 
 
 def test_the_last_content_of_a_page_counts():

@@ -11,20 +11,24 @@ from tempfile import TemporaryFile
 from typing import IO
 from weakref import finalize
 
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.pages.same_page import PageDigest
 
 logger = logging.getLogger(__name__)
 
 _MOST_BYTES = 2048
 """A content takes some 1,100 at most."""
+AT_HAND = 64
+"""So many of the last contents are in memory at most, or half as many."""
 
 
 class KeptContents:
     """Remembers what each page showed, in a temporary file: few of them are ever asked for again.
 
     It remembers at least the last ``limit // 2`` contents that were set, and at most *limit*. In
-    memory is only where each one stands. Nobody else can open the file, and it is gone with the
-    process. Where the disk is full that is said once, and what is set meanwhile is forgotten.
+    memory is only where each one stands, and the last few. Nobody else can open the file, and it
+    is gone with the process. Where the disk is full that is said once, and what is set meanwhile
+    is forgotten.
 
     >>> contents = KeptContents(4)
     >>> for number in range(5):
@@ -37,6 +41,8 @@ class KeptContents:
         self._half = max(1, limit // 2)
         # When the younger one is full the older one is forgotten whole.
         self._young, self._old = _Half(), _Half()
+        # Of the pages that the spider has next, which is when most are asked for.
+        self._last: BoundedMapping[bytes, PageDigest] = BoundedMapping(min(self._half, AT_HAND))
         self._has_failed = False
 
     def __setitem__(self, page: bytes, content: PageDigest) -> None:
@@ -44,8 +50,10 @@ class KeptContents:
         if self._young.count >= self._half:
             self._young, self._old = _Half(), self._young
         self._old.places.pop(page, None)
+        self._last.pop(page)
         try:
             self._young.add(page, content)
+            self._last[page] = content
         except OSError as error:
             if not self._has_failed:
                 self._has_failed = True
@@ -57,11 +65,12 @@ class KeptContents:
 
     def get(self, page: bytes) -> PageDigest | None:
         """Return what *page* showed, or None."""
-        return self._young.get(page) or self._old.get(page)
+        return self._last.get(page) or self._young.get(page) or self._old.get(page)
 
     def pop(self, page: bytes) -> PageDigest | None:
         """Forget *page* and return what it showed, or None."""
         content = self.get(page)
+        self._last.pop(page)
         self._young.places.pop(page, None)
         self._old.places.pop(page, None)
         return content
