@@ -10,7 +10,7 @@ from scrapy_urlcanon.novelty.inner_loops.in_python import OTHER_NUMBERS, place_o
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _PLACES: Final = 1 << 16
 _SHORTEST: Final = 2
@@ -19,24 +19,6 @@ single words soon all are known, and a list of names would say nothing."""
 LEAST: Final = OTHER_NUMBERS
 """That share of what a line is worth it is worth in any case, as where it is new by its numbers."""
 _NUMBER = re.compile(rb"[0-9]+")
-
-
-def words_in_common(
-    own_shares: Callable[[Sequence[bytes]], list[float]],
-    numbers: Sequence[int],
-    texts: Sequence[bytes],
-    words: Sequence[int],
-) -> float:
-    """Return how many words lines of a page have in common with those of other pages.
-
-    :param own_shares: returns the share of its words that each line has for itself.
-    :param numbers: of these lines.
-    :param texts: all lines of the page; those past the last one are no text.
-    :param words: how many words each has.
-    """
-    found = [number for number in numbers if number < len(texts)]
-    shares = own_shares([texts[number] for number in found])
-    return sum(words[line] * (1.0 - share) for line, share in zip(found, shares, strict=True))
 
 
 class Frames:

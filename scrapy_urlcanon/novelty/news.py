@@ -12,7 +12,7 @@ from scrapy_urlcanon.novelty.inner_loops.in_python import place_of
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy_urlcanon.pages.signature import Lines
 
@@ -40,6 +40,9 @@ class News(NamedTuple):
     """How many, where those in lines that are new by their numbers alone count less."""
     lines: Sequence[int] = ()
     """The numbers of the lines that are new, and not by their numbers alone."""
+    own: Sequence[float] = ()
+    """How many words count of each of these, where some do not: what it has in common with lines of
+    other pages. Else all do."""
 
     @property
     def share(self) -> float:
@@ -50,6 +53,27 @@ class News(NamedTuple):
     def is_some(self) -> bool:
         """Whether it is enough to be news: a tenth of the page, or 30 words."""
         return self.share >= _SHARE_OF_PAGE or self.worth >= _LEAST_WORDS
+
+    def without_common(
+        self,
+        own_shares: Callable[[Sequence[bytes]], list[float]],
+        texts: Sequence[bytes],
+        words: Sequence[int],
+    ) -> News:
+        """Return these without the words that lines have in common with those of other pages.
+
+        :param own_shares: returns the share of its words that each line has for itself.
+        :param texts: all lines of the page; those past the last one are no text.
+        :param words: how many words each has.
+        """
+        before = self.own or [words[line] for line in self.lines]
+        found = [line for line in self.lines if line < len(texts)]
+        shares = dict(zip(found, own_shares([texts[line] for line in found]), strict=True))
+        own = [
+            min(left, words[line] * shares.get(line, 1.0))
+            for line, left in zip(self.lines, before, strict=True)
+        ]
+        return self._replace(worth=self.worth - sum(before) + sum(own), own=own)
 
     @property
     def is_unread(self) -> bool:
@@ -67,9 +91,9 @@ class SeenLines:
     >>> lines = lines_of(b"one two\npage 7")
     >>> seen = SeenLines(1000)
     >>> seen.news(lines), seen.news(lines).new
-    (News(words=4, new=4, worth=4.0, lines=[0, 1]), 0)
+    (News(words=4, new=4, worth=4.0, lines=[0, 1], own=()), 0)
     >>> seen.news(lines_of(b"page 8"))
-    News(words=2, new=2, worth=0.4, lines=[])
+    News(words=2, new=2, worth=0.4, lines=[], own=())
 
     :param places: how many lines it can remember, of 5 bytes each.
     """

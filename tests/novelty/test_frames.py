@@ -3,8 +3,8 @@
 import pytest
 from trap_sites import words
 
-from scrapy_urlcanon.novelty.frames import LEAST, Frames, words_in_common
-from scrapy_urlcanon.novelty.news import SeenLines, Usual
+from scrapy_urlcanon.novelty.frames import LEAST, Frames
+from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.pages.page import Page
 
 
@@ -64,8 +64,7 @@ def test_missing_page_that_proposes_words_has_no_news():
         texts, (_, _, lengths) = page.lower.split(b"\n"), page.lines.columns
         assert usual.is_much(news)
         assert usual.may_be_little(news.worth)
-        common = words_in_common(frames.own_shares, news.lines, texts, lengths)
-        found.append(usual.is_much(news._replace(worth=news.worth - common)))
+        found.append(usual.is_much(news.without_common(frames.own_shares, texts, lengths)))
     assert found == [True, False, False]
 
 
@@ -73,5 +72,17 @@ def test_lines_that_are_no_text_are_their_own():
     """As the address of what a page embeds."""
     frames = Frames()
     for _ in range(2):
-        common = words_in_common(frames.own_shares, [0, 2], [b"one two three four"], [4, 1, 2])
-    assert common == pytest.approx(4 * (1 - LEAST))
+        news = News(6, 6, 6.0, [0, 2])
+        news = news.without_common(frames.own_shares, [b"one two three four"], [4, 1, 2])
+    assert news.own == pytest.approx([4 * LEAST, 2])
+    assert news.worth == pytest.approx(4 * LEAST + 2)
+
+
+def test_words_that_a_line_has_in_common_for_two_reasons_are_taken_once():
+    """Its first half is known, and so is a run in it: another line keeps all of its own."""
+    news = News(12, 12, 12.0, [0, 1])
+    texts = [b"one two three four five six", b"all of this is nowhere else"]
+    for shares in ([0.5, 1.0], [0.25, 1.0], [0.5, 1.0]):
+        news = news.without_common(lambda _, found=shares: found, texts, [6, 6])
+    assert news.own == [1.5, 6.0]
+    assert news.worth == 7.5

@@ -20,9 +20,10 @@ from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of, retries_of
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.settings import TEXT
 from scrapy_urlcanon.novelty.echoes import text_without_echoes, without_echoes
 from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of
-from scrapy_urlcanon.novelty.frames import Frames, words_in_common
+from scrapy_urlcanon.novelty.frames import Frames
 from scrapy_urlcanon.novelty.inner_loops import split_url
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
@@ -165,7 +166,7 @@ class Order:
         self._lines = SeenLines(settings.order_lines)
         self._frames = Frames()
         # To look for the runs of words in a page of 30 kB takes some 0.15 ms.
-        self._runs = Runs() if settings.stop else None
+        self._runs = Runs() if settings.stop and settings.order_by == TEXT else None
         self._usual = Usual()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
         if settings.order_by == "items":
@@ -396,7 +397,12 @@ class Order:
             lines, repeating = without_echoes(response.url, page.lower, page.lines, seen.is_known)
             news = seen.news(lines)
             seen.news(repeating)
-            return news
+            if not self._runs or not news.lines:
+                return news
+            # Pages without end that put together what others say would else come before these, and
+            # the crawl, which is to end, would wait until there are no more of them.
+            texts = page.lower.split(b"\n")
+            return news.without_common(self._runs.own_shares, texts, page.lines.columns[2])
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
 
@@ -408,20 +414,12 @@ class Order:
         """
         if not self._usual.is_much(news):
             return False
-        if not news.lines:
+        if not news.lines or not self._usual.may_be_little(news.worth):
             return True
         page = page_of(response)
-        _, _, words = page.lines.columns
-        if self._runs:
-            texts = page.lower.split(b"\n")
-            common = words_in_common(self._runs.own_shares, news.lines, texts, words)
-            if not news._replace(worth=news.worth - common).is_some:
-                return False
-        if not self._usual.may_be_little(news.worth):
-            return True
         texts = text_without_echoes(response.url, page.lower).split(b"\n")
-        common = words_in_common(self._frames.own_shares, news.lines, texts, words)
-        return self._usual.is_much(news._replace(worth=news.worth - common))
+        shares = self._frames.own_shares
+        return self._usual.is_much(news.without_common(shares, texts, page.lines.columns[2]))
 
     def _end_redirects(self) -> None:
         """Learn that nobody fetches what some requests were redirected to.

@@ -73,3 +73,29 @@ async def test_records_of_known_words_are_fetched(crawl):
     settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05}
     result = await crawl(respond, settings)
     assert len({*result.hits}) == 301
+
+
+@pytest.mark.parametrize("text", [shuffled, compared, found])
+@deferred_f_from_coro_f
+async def test_what_is_put_together_comes_after_what_says_something_else(crawl, text):
+    """A book, all of whose words the first page has, is shown so in lines that no page had."""
+    book = "".join(f"<p>{line}" for lines in ARTICLES for line in lines)
+
+    def respond(request):
+        kind, _, number = request.target.strip("/").partition("/")
+        begin = 6 * int(number or 0)
+        others = "".join(f"<a href=/mixed/{begin + n}>other</a>" for n in range(1, 7))
+        if kind == "article":
+            return page(
+                "".join(f"<p>{words(f'{number} {line}', 12)}" for line in range(8)) + others
+            )
+        if kind == "mixed":
+            return page(f"<p>{text(Random(number))}{others}")
+        first = int(number or 0)
+        links = "".join(f"<a href=/article/{first + n}>more</a>" for n in range(8))
+        links += f"<a href=/list/{first + 8}>next</a>" if first < 72 else ""
+        return page((links if kind else book + links) + others)
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.01, "CLOSESPIDER_PAGECOUNT": 250}
+    result = await crawl(respond, settings)
+    assert len({hit for hit in result.hits if hit.startswith("/article/")}) > 50
