@@ -1,5 +1,6 @@
 """What an audit compares variants with: what the URL showed that stands for the page."""
 
+import pytest
 from audited_shop import SETTINGS, product
 from loopback import page, redirect
 from scrapy import Request
@@ -48,3 +49,51 @@ async def test_what_another_callback_is_redirected_to_is_not_what_stands_for_the
     result = await crawl(respond, {**SETTINGS, **RULES}, spider=RedirectedLater)
     urls = {f"https://site.example/p{name}?id=2&sid=1" for name in PAGES}
     assert urls <= {name.removeprefix("first ") for name in result.stats}
+
+
+class LinkedLater(FollowSpider):
+    """Has two pages of each path, and then finds a third one, for another callback."""
+
+    has_another = False
+    """Whether that callback has another page of the path before."""
+
+    def parse(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?ref=2", self.first)
+            yield Request(f"{SITE}/p{name}?id=3&ref=0", self.first)
+            if self.has_another:
+                yield Request(f"{SITE}/p{name}?id=4&ref=1", self.second)
+        yield Request(f"{SITE}/second", self.for_second, priority=self.has_another - 1)
+
+    def for_second(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?id=3", self.second)
+
+    def first(self, _):
+        pass
+
+    def second(self, response):
+        self.crawler.stats.inc_value(f"second {response.url}")
+
+
+class LinkedMeanwhile(LinkedLater):
+    """Finds it while what the first callback got is compared."""
+
+    has_another = True
+
+
+@pytest.mark.parametrize(("spider", "share"), [(LinkedLater, 1), (LinkedMeanwhile, 0.3)])
+@deferred_f_from_coro_f
+async def test_url_that_an_audit_made_up_is_fetched_for_the_callback_that_asks_for_it(
+    crawl, spider, share
+):
+    """The first callback got it where nothing told which entry is to blame, and had not asked."""
+
+    def respond(request):
+        return product(request.target) if "/p" in request.target else page("links")
+
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "ref"]}}}
+    settings = {**SETTINGS, **rules, "URLCANON_AUDIT": share}
+    result = await crawl(respond, settings, spider=spider)
+    urls = {f"{SITE}/p{name}?id=3" for name in PAGES}
+    assert urls <= {name.removeprefix("second ") for name in result.stats}

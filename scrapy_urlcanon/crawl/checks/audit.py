@@ -93,6 +93,7 @@ class Audit:
             contents=contents,
             variants=self._variants,
             held=self.held,
+            first_urls=first_urls,
         )
         skipped: SkippedPages | None = None
         if canonicalizer.configuration.sets(SKIP):

@@ -97,6 +97,8 @@ class AuditCases:
         case = self._cases.get(as_shown(drop.request.url))
         if not case or case.on_verdict or case.drop.fingerprint != drop.fingerprint:
             return False
+        if case.drop.is_made_up:
+            return False
         return key_of(case.drop.request) == key_of(drop.request)
 
     def lacking(self) -> Iterator[Request]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.entries.records import EntryRecords
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
 
 
 class Blamed(NamedTuple):
@@ -45,8 +46,10 @@ class Blame:
         contents: PageContents,
         variants: DroppedVariants,
         held: HeldResponses,
+        first_urls: FirstUrls,
     ) -> None:
         self._canonicalizer = canonicalizer
+        self._first_urls = first_urls
         self._records = records
         self._contents = contents
         self._variants = variants
@@ -126,4 +129,6 @@ class Blame:
         drop, look = case.drop, case.looks[0]
         self._held.hold(look, response)
         if self._held.has(look):
-            self._variants.remember(drop._replace(request=with_url(drop.request, look)))
+            self._first_urls.made_up.add(look)
+            request = with_url(drop.request, look)
+            self._variants.remember(drop._replace(request=request, is_made_up=True))

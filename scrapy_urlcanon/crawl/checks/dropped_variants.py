@@ -48,8 +48,14 @@ class DroppedVariants:
         self._early_count = 0
 
     def remember(self, drop: Drop) -> None:
-        """Remember *drop*, unless one that asks for the very same is remembered already."""
+        """Remember *drop*, unless one that asks for the very same is remembered already.
+
+        What the spider asked for takes the place of what an audit made up.
+        """
         key = key_of(drop.request)
+        known = self._remembered.get(key)
+        if known and known.is_made_up and not drop.is_made_up:
+            self.forget(known.request)
         if key not in self._remembered:
             self._remembered[key] = drop
             self._by_domain.setdefault(drop.domain, {})[key] = drop
@@ -89,7 +95,10 @@ class DroppedVariants:
         return [*oldest[: _FOUND // 2], *newest]
 
     def forget(self, request: Request) -> Request | None:
-        """Forget what asks for the very same as *request*, and return that request, or None."""
+        """Forget what asks for the very same as *request*, and return that request, or None.
+
+        What an audit made up is no request of the spider's.
+        """
         key = key_of(request)
         drop = self._remembered.pop(key, None)
         if drop:
@@ -98,7 +107,7 @@ class DroppedVariants:
             del of_domain[key]
             if not of_domain:
                 del self._by_domain[drop.domain]
-        return drop.request if drop else None
+        return drop.request if drop and not drop.is_made_up else None
 
     def take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """Remove and return those on *domain* that *is_meant* is true of."""

@@ -111,6 +111,7 @@ class DroppedDuplicates:
             and is_plain(request)
             and fingerprint not in self._orphans
             and fingerprint not in self._first_urls.unasked
+            and request.url not in self._first_urls.made_up
             and not (self._declared_by and self._declared_by(fingerprint))
         )
 
@@ -126,7 +127,8 @@ class DroppedDuplicates:
         entries: frozenset[RuleEntry] = frozenset()
         if url != first and not names_its_page(request):
             entries = self._fired(request) | self._entries_that_fired(first)
-        is_asked = fingerprint not in self._first_urls.unasked
+        urls = self._first_urls
+        is_asked = fingerprint not in urls.unasked and first not in urls.made_up
         return Drop(request, first, fingerprint, entries, domain, is_asked=is_asked)
 
     def _as_linked(self, drop: Drop) -> Drop:

@@ -34,6 +34,8 @@ class Drop(NamedTuple):
     is_asked: bool = True
     """Whether the duplicate filter saw a request for :attr:`first`; False if only the HTTP cache or
     an earlier run had that."""
+    is_made_up: bool = False
+    """Whether an audit made the URL of others, and the spider has not asked for it."""
     linked_from: str = ""
     """The URL of the page that linked it, if a report needs that and it is known."""
 

@@ -37,6 +37,8 @@ class FirstUrls:
         """Finds out whether the duplicate filter asks for our fingerprints; None if it does."""
         self.unasked: set[bytes] = set()
         """Fingerprints of pages whose first URL the duplicate filter never saw."""
+        self.made_up: set[str] = set()
+        """URLs that an audit made of others: a request of the spider for one is its first one."""
         self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
         """Is called with a fingerprint, and the URL that stands for its page from now on."""
 
