@@ -1,8 +1,9 @@
-"""Forums: SMF, MyBB, PunBB, NodeBB and phpBB, from the repositories of their own releases."""
+"""Forums: SMF, MyBB, PunBB, NodeBB, phpBB and Question2Answer, from their own repositories."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -25,6 +26,7 @@ _MYBB = CACHE / "sources/mybb"
 _PUNBB = CACHE / "sources/punbb"
 _NODEBB = CACHE / "sources/nodebb"
 _PHPBB = CACHE / "sources/phpbb"
+_Q2A = CACHE / "sources/question2answer"
 _FORUMS = 4
 _TOPICS = 60
 _POSTS = (1, 2, 4, 9, 17, 33)
@@ -265,6 +267,41 @@ def _serve_redis(place: Place) -> None:
     )
 
 
+def _fill_q2a(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_Q2A, root)
+    text = (root / "qa-config-example.php").read_text()
+    for name, value in {"HOSTNAME": "localhost", "USERNAME": "root", "PASSWORD": ""}.items():
+        text = re.sub(rf"(QA_MYSQL_{name}', ')[^']*", rf"\g<1>{value}", text)
+    (root / "qa-config.php").write_text(text.replace("your-mysql-db-name", "forum"))
+    socket = servers.mariadb(place)
+    query = "create database forum character set utf8mb4"
+    place.run("mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-e", query)
+    env = servers.php_with_database(place)
+    _serve_q2a(place, env)
+    place.wait("/install")
+    Visitor(place.url).send("/install", {"create": "1"}, "has been created")
+    _fill(place, "question2answer.php", 95, env)
+
+
+def _serve_q2a(place: Place, env: Mapping[str, str]) -> None:
+    # What its .htaccess does under Apache.
+    router = place.write(
+        "router.php",
+        "<?php\n$path = urldecode(parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH));\n"
+        "if ($path != '/' && is_file(__DIR__ . '/www' . $path)) return false;\n"
+        "$_GET['qa-rewrite'] = ltrim($path, '/');\n"
+        "$_SERVER['SCRIPT_NAME'] = $_SERVER['PHP_SELF'] = '/index.php';\n"
+        "require __DIR__ . '/www/index.php';\n",
+    )
+    servers.php(place, place.folder / "www", router, env)
+
+
+def _serve_q2a_with_database(place: Place) -> None:
+    servers.mariadb(place)
+    _serve_q2a(place, servers.php_with_database(place))
+
+
 _DATABASE = ("php", "mariadbd", "mariadb-install-db")
 PROGRAMS = (
     Program(
@@ -290,6 +327,12 @@ PROGRAMS = (
         ("node", "redis-server", str(_NODEBB / "node_modules")),
         "redis-server nodejs npm",
         source="https://github.com/NodeBB/NodeBB at v4.15.1, after npm install",
+    ),
+    Program(
+        *("question2answer", "Question2Answer", "forum", _fill_q2a, _serve_q2a_with_database),
+        (*_DATABASE, str(_Q2A)),
+        "php-cli php-mysql php-mbstring php-xml mariadb-server",
+        source="https://github.com/q2a/question2answer at 2c945ea, after v1.8.8",
     ),
     Program(
         *("phpbb", "phpBB", "forum", _fill_phpbb, _serve),

@@ -423,6 +423,25 @@ KNOWN = [
         "http://a.example/picture.php?/1",
         head(generator("Piwigo (aka PWG), see piwigo.org")),
     ),
+    Shown(
+        "coppermine",
+        "http://a.example/gallery/displayimage.php?pid=7",
+        head(
+            css("css/coppermine.css"),
+            shows='<div class="cpg_starttable_outer"></div>'
+            'Powered by <a href="http://coppermine-gallery.net/">Coppermine Photo Gallery</a>',
+        ),
+        place="/gallery/",
+    ),
+    Shown(
+        "question2answer",
+        "http://a.example/7/a-title",
+        head(
+            css("../qa-theme/SnowFlat/qa-styles.css?1.8.8"),
+            js("../qa-content/qa-global.js?1.8.8"),
+            shows='Powered by <a href="http://www.question2answer.org/">Question2Answer</a>',
+        ),
+    ),
 ]
 """One page at least of each."""
 

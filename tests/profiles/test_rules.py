@@ -65,6 +65,28 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         # The second page of its comments.
         ("piwigo", "picture.php?/7/list/7,8/start-10", "picture.php?%2F7%2Fstart-10="),
         ("piwigo", "index.php?/category/3/start-15", "index.php?%2Fcategory%2F3%2Fstart-15="),
+        ("coppermine", "displayimage.php?album=3&pid=7", "displayimage.php?pid=7"),
+        ("coppermine", "displayimage.php?album=lastup&cat=-2&pid=7", "displayimage.php?pid=7"),
+        (
+            *("coppermine", "displayimage.php?album=lastcom&cat=0&msg_id=5&page=1&pid=7"),
+            "displayimage.php?pid=7",
+        ),
+        # The comments of a photo may take several pages, by whatever it is reached.
+        (
+            *("coppermine", "displayimage.php?album=lastcom&cat=0&msg_id=5&page=2&pid=7"),
+            "displayimage.php?page=2&pid=7",
+        ),
+        # What was searched is known of the visitor alone: another one gets an error.
+        (
+            *("coppermine", "displayimage.php?album=search&cat=0&pid=7"),
+            "displayimage.php?album=search&cat=0&pid=7",
+        ),
+        ("coppermine", "displayimage.php?album=3&pos=7", "displayimage.php?album=3&pos=7"),
+        ("coppermine", "thumbnails.php?album=3&page=1", "thumbnails.php?album=3"),
+        ("coppermine", "login.php?referer=index.php", "login.php"),
+        ("question2answer", "login?to=7/a-title", "login"),
+        ("question2answer", "index.php/register?to=tags", "index.php/register"),
+        ("question2answer", "7/a-title?start=0", "7/a-title"),
         ("mantis", "view.php?id=7&nbn=2", "view.php?id=7"),
         ("mantis", "login_page.php?return=%2Fview.php%3Fid%3D7", "login_page.php"),
         ("mantis", "login_anon.php?return=%2Fa", "login_anon.php?return=%2Fa"),
@@ -85,6 +107,7 @@ def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url,
     [
         ("phpbb", "viewtopic.php?p=12", ["viewtopic.php?t=7", "viewtopic.php?start=10&t=7"]),
         ("phpbb", "viewtopic.php?f=2&p=12&t=7", ["viewtopic.php?f=2&p=13&t=7"]),
+        ("question2answer", "7/a-title?show=12", ["7/a-title", "7/a-title?show=9&state=a-9"]),
         ("drupal", "comment/12", ["node/7", "node/7?page=1", "comment/13"]),
         ("drupal", "?q=comment%2F12", ["?q=node%2F7", "?page=1&q=node%2F7", "?q=comment%2F13"]),
     ],
