@@ -192,9 +192,10 @@ def test_choice_of_a_language_is_no_other_url_of_the_page_that_it_leads_to():
     for choice in ("/set?locale=de&next={}", "/set?next={}&to=fr", "/set?setlang=german&next={}"):
         seen = [see(choice.format(p), "", status=302, redirect=HOST + p) for p in paths]
         assert "rewrite_path" not in str(rules([*pages, *seen]))
-    seen = [see(f"/go?from=menu&to={p}", f"page {p}") for p in paths]
-    (found,) = rules([*pages, *seen]).values()
-    assert found["rewrite_path"] == [["/go?from=menu&to=/{rest:path}", "/{rest}"]]
+    for other in ("from=menu", "redirect=no"):
+        seen = [see(f"/go?{other}&to={p}", f"page {p}") for p in paths]
+        (found,) = rules([*pages, *seen]).values()
+        assert found["rewrite_path"] == [[f"/go?{other}&to=/{{rest:path}}", "/{rest}"]]
     pages = [see(f"/de{path}", f"page {path}") for path in paths]
     seen = [see(f"/go?lang=de&to=/de{p}", f"page {p}") for p in paths]
     (found,) = rules([*pages, *seen]).values()

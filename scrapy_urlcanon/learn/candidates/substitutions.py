@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.candidates import common
 from scrapy_urlcanon.learn.location import name_of, readable, value_of
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
-from scrapy_urlcanon.learn.vocabulary import LANGUAGE, LANGUAGE_NAME
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE, LANGUAGE_NAME, SWITCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,9 +106,15 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
 
 
 def _chooses_a_language(param: str) -> bool:
-    """Tell whether a parameter has a language for its value, or says so by its name."""
+    """Tell whether a parameter has a language for its value, or says so by its name.
+
+    >>> [*map(_chooses_a_language, ("to=fr", "setlang=german", "redirect=no", "from=menu"))]
+    [True, True, False, False]
+    """
+    value = value_of(param).lower()
     return bool(
-        LANGUAGE_NAME.fullmatch(name_of(param)) or LANGUAGE.fullmatch(value_of(param).lower())
+        LANGUAGE_NAME.fullmatch(name_of(param))
+        or (LANGUAGE.fullmatch(value) and not SWITCHED.fullmatch(value))
     )
 
 
