@@ -130,6 +130,7 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 	$(BIN)/python -m benchmarks.learn.control
 	$(BIN)/python -m benchmarks.learn.ceiling
 	$(BIN)/python -m benchmarks.learn.synthetic --json benchmarks/results/learn-changes.json
+	$(BIN)/python -m benchmarks.learn.kinds --json benchmarks/results/learn-kinds.json
 	$(BIN)/python -m benchmarks.learn.forms --seeds 0 1 2 3 --changing 0 .03 \
 		--json benchmarks/results/learn-forms.json
 

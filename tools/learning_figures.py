@@ -27,6 +27,7 @@ UNSEEN_FOLD = 2
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
 FORMS = ("rewrites", "with skip", "wrong", "lost")
+KINDS = ("sites", "of these with wrong merges", "wrong merges", "lost", "found", "found of noise")
 
 
 def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
@@ -44,6 +45,7 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield LEARNED, head, thresholds(results("learn-thresholds"))
     head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges", "rules")
     yield LEARNED, head, changes(results("learn-changes"))
+    yield LEARNED, ("captures that change", *KINDS), kinds(results("learn-kinds"))
     yield LEARNED, ("class of rules", "sites", "rules", "found", "wrong"), classes()
     head = ("URL forms of", *FORMS, *(f"{column}, 3 %" for column in FORMS))
     yield LEARNED, head, forms(results("learn-forms"))
@@ -111,6 +113,17 @@ def changes(runs: Iterable[Any]) -> Iterator[Row]:
             share(run["found"] / run["redundant"]),
             str(run["wrong"]),
             str(run["rules"]),
+        )
+
+
+def kinds(runs: Iterable[Any]) -> Iterator[Row]:
+    """Yield what is found on sites of which a view says something else of few things."""
+    for run in runs:
+        yield (
+            f"{run['changing']:.0%}".replace("%", " %"),
+            *(f"{run[name]:,}" for name in ("sites", "sites with wrong merges", "wrong", "lost")),
+            share(run["found"] / run["redundant"]),
+            share(run["found noise"] / run["redundant noise"]),
         )
 
 
