@@ -283,6 +283,43 @@ def test_another_text_altogether_is_no_capture_that_was_edited():
         assert sorted(names) == found
 
 
+def several(path, name, bits, every, draw):
+    """Yield pages with five URLs, one of which differs in so many bits on some of the pages."""
+    for i in range(60):
+        text, odd = draw.getrandbits(64), draw.randrange(5) if i % every == 0 else None
+        for value in range(5):
+            own = sum(1 << bit for bit in draw.sample(range(64), bits)) if value == odd else 0
+            page = f"{path} {i}" + f" {value}" * (value == odd)
+            yield see(f"{path}/{i}?{name}={i}{value}", page, simhash64=text ^ own)
+
+
+def test_another_text_among_many_that_agree_is_none_that_was_edited():
+    """Where edited articles are a capture of twenty, a product of four has another text at times.
+
+    Where the products are but edited as often, they were.
+    """
+    for bits, found in (8, ["pick", "sid"]), (32, ["sid"]):
+        draw = Random(1)
+        seen = [*several("/a", "sid", 8, 4, draw), *several("/b", "pick", bits, 4, draw)]
+        assert sorted(rules(seen)["shop.example"]["drop_params"]) == found
+
+
+def test_edits_do_not_explain_that_other_values_have_texts_of_their_own():
+    """Of three tabs one has none yet; what the others have are no edited articles."""
+    for bits, is_found in (8, True), (32, False):
+        draw = Random(2)
+        seen = [*several("/a", "sid", 8, 10, draw), *several("/b", "ref", 8, 10, draw)]
+        for i in range(150):
+            text, tab = draw.getrandbits(64), ("details", "makers", "shows")[i % 3]
+            own = sum(1 << bit for bit in draw.sample(range(64), bits)) if i in {3, 34, 61} else 0
+            seen.append(see(f"/o/{i}", f"o {i}", simhash64=text))
+            page = f"o {i}" + f", {tab}" * bool(own)
+            seen.append(see(f"/o/{i}?tab={tab}", page, simhash64=text ^ own))
+        found = rules(seen)["shop.example"]
+        assert {"ref", "sid"}.issubset(found["drop_params"])
+        assert ("tab" in str(found)) == is_found
+
+
 def test_value_is_but_the_luckiest_where_no_capture_changes():
     """Of three tabs each of which makes a difference for few things, one did for none yet."""
     clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(40) for sid in "abcde"]
