@@ -56,6 +56,15 @@ def _text_of(response: Response) -> str | None:
         return None
 
 
+def forget(response: Response) -> None:
+    """Forget what *response* says; it is read anew for who asks later.
+
+    Scrapy's responses live until the garbage collector comes by, a hundred pages later, and it
+    would look at each hash of each line of these.
+    """
+    _pages.pop(response, None)
+
+
 def read_ahead(response: Response) -> None:
     """Read all of *response* that somebody may ask for; may be called from another thread.
 

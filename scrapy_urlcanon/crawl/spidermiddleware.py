@@ -17,6 +17,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import RESCUE, REWRITTEN, leads_off_site, mark_of, rewritten
+from scrapy_urlcanon.crawl.reading import forget
 from scrapy_urlcanon.crawl.scheduling.drops import RepeatedRequests
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import name_of
@@ -128,6 +129,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             end()
         for output in chain(*outputs):
             output.end()
+        if response is not None:
+            forget(response)
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
@@ -146,6 +149,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             end()
         for output in chain(*outputs):
             output.end()
+        if response is not None:
+            forget(response)
 
     def _begin(self, response: Response | None) -> tuple[list[_Told], list[Output]]:
         """Note that the spider has *response*; return who is to be told of its output.

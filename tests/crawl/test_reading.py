@@ -41,6 +41,40 @@ def test_page_does_not_outlive_its_response():
     assert found() is None
 
 
+class Keeping(FollowSpider):
+    """Keeps every response, as the garbage collector does."""
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        self.got = []
+
+    def parse(self, response):
+        self.got.append(response)
+        yield from super().parse(response)
+
+
+class KeepingLater(Keeping):
+    """Does so in a coroutine."""
+
+    async def parse(self, response):
+        for each in super().parse(response):
+            yield each
+
+
+@pytest.mark.parametrize("spider", [Keeping, KeepingLater])
+@deferred_f_from_coro_f
+async def test_what_was_read_is_forgotten_once_the_callback_is_done(crawl, spider):
+    """Its lines would be looked at again and again by the garbage collector."""
+    settings = {"URLCANON_AUDIT": 1, "URLCANON_ORDER": "novelty"}
+    result = await crawl(
+        lambda _: page("<a href=/a>a</a><a href=/b>b</a>"), settings, spider=spider
+    )
+    got = result.crawler.spider.got
+    assert len(got) == 3
+    assert not {*got} & {*reading._pages}
+    assert page_of(got[0]).has_text
+
+
 def test_end_of_a_very_large_page_is_not_read():
     """Of 10 MB what stands behind the first 4 MiB is not looked at."""
     one, other = (page_of(response("<p>a</p>" * (MAX_BODY // 8) + rest)) for rest in ("b", "c"))
