@@ -129,7 +129,11 @@ def refreshes_elsewhere(response: Response, settings: BaseSettings) -> bool:
     """
     if not isinstance(response, HtmlResponse):
         return False
-    # Where Scrapy looked for it that is remembered.
-    seconds, url = get_meta_refresh(response, settings.getlist("METAREFRESH_IGNORE_TAGS"))
+    try:
+        # Where Scrapy looked for it that is remembered.
+        seconds, url = get_meta_refresh(response, settings.getlist("METAREFRESH_IGNORE_TAGS"))
+    except (LookupError, UnicodeError):
+        # No text can be made of it, as of ``charset=undefined``.
+        return False
     is_soon = seconds is not None and seconds < settings.getint("METAREFRESH_MAXDELAY")
     return is_soon and url != response.url

@@ -6,6 +6,7 @@ from weakref import ref
 
 import pytest
 from loopback import Response, page
+from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
@@ -116,6 +117,37 @@ async def test_page_comes_to_the_spider_whatever_charset_it_names(crawl):
     start = [*urls, *variants]
     result = await crawl(respond, settings, start=start, spider=UrlSpider)
     assert {item["url"] for item in result.items} == set(urls)
+
+
+class LinkingSpider(UrlSpider):
+    """Knows without reading it where each page leads."""
+
+    def parse(self, response):
+        yield from super().parse(response)
+        if "/next/" not in response.url:
+            yield Request(response.url.replace(SITE, f"{SITE}/next"))
+
+
+@pytest.mark.parametrize("charset", ["undefined", "hex", "idna", "punycode"])
+@pytest.mark.parametrize("order", [None, "novelty"])
+@deferred_f_from_coro_f
+async def test_html_that_is_no_text_comes_to_the_spider(crawl, charset, order):
+    """Where Scrapy does not look for a refresh in it: then that fails by itself."""
+    answer = Response(
+        headers=(("Content-Type", f"text/html; charset={charset}"),), body=b"\xff<p>hello"
+    )
+    settings = {
+        "METAREFRESH_ENABLED": False,
+        "URLCANON_ORDER": order,
+        "URLCANON_RECORD": "observations.sqlite",
+        "URLCANON_DECLARED_CANONICAL": True,
+        "URLCANON_REPORT": "report.json",
+    }
+    urls = [f"{SITE}/a", f"{SITE}/next/a"]
+    respond = site(dict.fromkeys(urls, answer))
+    result = await crawl(respond, settings, start=urls[:1], spider=LinkingSpider)
+    assert [item["url"] for item in result.items] == urls
+    assert "log_count/ERROR" not in result.stats
 
 
 @deferred_f_from_coro_f

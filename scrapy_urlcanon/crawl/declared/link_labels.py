@@ -124,11 +124,12 @@ class LinkLabels:
 
 
 def _links_by_url(response: Response) -> dict[str, list[etree._Element]]:
-    if not isinstance(response, HtmlResponse):
+    # Where there is none there may be no text to look for a base in either.
+    if not isinstance(response, HtmlResponse) or not (links := links_of(response)):
         return {}
     base = get_base_url(response)
     found: dict[str, list[etree._Element]] = {}
-    for link, address in links_of(response):
+    for link, address in links:
         found.setdefault(as_sent(absolute(base, address)), []).append(link)
     return found
 
