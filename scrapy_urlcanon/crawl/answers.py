@@ -132,8 +132,8 @@ def refreshes_elsewhere(response: Response, settings: BaseSettings) -> bool:
     try:
         # Where Scrapy looked for it that is remembered.
         seconds, url = get_meta_refresh(response, settings.getlist("METAREFRESH_IGNORE_TAGS"))
-    except (LookupError, UnicodeError):
-        # No text can be made of it, as of ``charset=undefined``.
+    except (LookupError, ValueError):
+        # No text can be made of it, as of ``charset=undefined``, or it leads to no URL.
         return False
     is_soon = seconds is not None and seconds < settings.getint("METAREFRESH_MAXDELAY")
     return is_soon and url != response.url

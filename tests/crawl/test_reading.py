@@ -128,13 +128,14 @@ class LinkingSpider(UrlSpider):
             yield Request(response.url.replace(SITE, f"{SITE}/next"))
 
 
-@pytest.mark.parametrize("charset", ["undefined", "hex", "idna", "punycode"])
+@pytest.mark.parametrize("charset", ["undefined", "hex", "idna", "punycode", "utf-8"])
 @pytest.mark.parametrize("order", [None, "novelty"])
 @deferred_f_from_coro_f
-async def test_html_that_is_no_text_comes_to_the_spider(crawl, charset, order):
+async def test_html_that_is_no_text_or_leads_to_no_url_comes_to_the_spider(crawl, charset, order):
     """Where Scrapy does not look for a refresh in it: then that fails by itself."""
     answer = Response(
-        headers=(("Content-Type", f"text/html; charset={charset}"),), body=b"\xff<p>hello"
+        headers=(("Content-Type", f"text/html; charset={charset}"),),
+        body=b'\xff<meta http-equiv="refresh" content="0; url=http://["><p>hello',
     )
     settings = {
         "METAREFRESH_ENABLED": False,
