@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -37,6 +37,12 @@ logger = logging.getLogger(__name__)
 # Fewer would stay in the processor's cache, so that new URLs take a tenth less time. But pages link
 # again what others linked long ago: with 2,048 a crawl takes 8 % more instructions.
 _REMEMBERED_URLS = 16_384
+_KNOWN: Final = (
+    Request
+    if all(hasattr(Request("data:,"), name) for name in ("_url", "_body", "_meta"))
+    else None
+)
+"""The class whose attributes are where Scrapy 2.19 has them (``http/request/__init__.py``)."""
 _SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 
 
@@ -73,16 +79,20 @@ class PageFingerprints:
         Many components ask for it, several times for one request. So nothing is counted here, and
         what is noted may be noted again.
         """
+        if type(request) is _KNOWN:
+            # Its properties return these, and to call them takes a quarter of the time.
+            url, body, meta = request._url, request._body, request._meta  # noqa: SLF001
+        else:
+            url, body, meta = request.url, request.body, request.meta
         if (
             self._fallback_is_default
             and request.method == "GET"
-            and not request.body
+            and not body
             and request.callback is not NO_CALLBACK
-            and _SPECIAL_META.isdisjoint(request.meta)
+            and (not meta or _SPECIAL_META.isdisjoint(meta))
         ):
             # Nothing but the URL counts. To remember the last URLs takes less time and memory than
             # to remember the fingerprint of each request.
-            url = request.url
             memo = self._memo
             fingerprint = memo.get(url)
             if fingerprint is not None:

@@ -243,7 +243,8 @@ class DeclaredCanonicalPages:
 
         None if no page did, or if it was recorded as seen for another reason.
         """
-        claim = self._seen.get(fingerprint)
+        # Most sites make none, and this is asked for each drop.
+        claim = self._seen.get(fingerprint) if self._claims.are_any else None
         return claim.url if claim else None
 
     def _take(
