@@ -97,3 +97,42 @@ async def test_url_that_an_audit_made_up_is_fetched_for_the_callback_that_asks_f
     result = await crawl(respond, settings, spider=spider)
     urls = {f"{SITE}/p{name}?id=3" for name in PAGES}
     assert urls <= {name.removeprefix("second ") for name in result.stats}
+
+
+class LinkedAsRewritten(FollowSpider):
+    """Has each page for two callbacks, and then finds the URL that was fetched for the first."""
+
+    def parse(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?sid=1", self.first)
+        yield Request(f"{SITE}/second", self.for_second, priority=-1)
+
+    def for_second(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?id=2", self.second)
+        yield Request(f"{SITE}/canonical", self.for_canonical, priority=-1)
+
+    def for_canonical(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}", self.second)
+
+    def first(self, _):
+        pass
+
+    def second(self, response):
+        self.crawler.stats.inc_value(f"second {response.url}")
+
+
+@deferred_f_from_coro_f
+async def test_url_that_others_were_rewritten_to_is_fetched_for_who_had_another_page(crawl):
+    """It was fetched in the place of what another callback had asked for."""
+
+    def respond(request):
+        name, _, value = request.target.partition("?id=")
+        number = name[2:3] + value
+        return product(number) if name.startswith("/p") else page("links")
+
+    settings = {**SETTINGS, **RULES, "URLCANON_REWRITE": True}
+    result = await crawl(respond, settings, spider=LinkedAsRewritten)
+    urls = {f"{SITE}/p{name}" for name in PAGES}
+    assert urls <= {name.removeprefix("second ") for name in result.stats}

@@ -20,7 +20,7 @@ from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.walls import Walls
-from scrapy_urlcanon.crawl.own_requests import RESCUE, mark_of
+from scrapy_urlcanon.crawl.own_requests import RESCUE, REWRITTEN, mark_of
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import Verdict
 
@@ -170,7 +170,10 @@ class Audit:
     def dropped(self, drop: Drop) -> None:
         """Choose the dropped variants to audit, and remember the others."""
         self.cases.dropped(drop.request)
-        if self.suspension.releases(drop) or not drop.entries:
+        if self.suspension.releases(drop):
+            return
+        drop = drop if drop.entries else self._as_got(drop)
+        if not drop.entries:
             # Most drops have no entries: the very same URL was requested before.
             return
         self._sample.note(drop)
@@ -184,6 +187,19 @@ class Audit:
             if order is not None:
                 page = None if self._is_had(drop) else self._fingerprints.page(drop.request)
                 self._variants.postpone(drop.request, order, page)
+
+    def _as_got(self, drop: Drop) -> Drop:
+        """Return *drop*, whose URL stands for the page, with what merged it with another one of it.
+
+        That is the one by which its callback got the page. It may lack what this one shows, if that
+        came in the place of what another callback had asked for (``rewrite``).
+        """
+        page = self._fingerprints.page(drop.request)
+        got = page and self._requests.got_by(drop.request, page)
+        if not got or mark_of(drop.request, REWRITTEN):
+            return drop
+        entries = self._sample.merging_entries(drop._replace(first=got)).entries
+        return drop._replace(entries=frozenset(entries))
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
