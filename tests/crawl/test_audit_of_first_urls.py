@@ -136,3 +136,43 @@ async def test_url_that_others_were_rewritten_to_is_fetched_for_who_had_another_
     result = await crawl(respond, settings, spider=LinkedAsRewritten)
     urls = {f"{SITE}/p{name}" for name in PAGES}
     assert urls <= {name.removeprefix("second ") for name in result.stats}
+
+
+class RaisingOnce(FollowSpider):
+    """Raises at the first URL of each page, which another callback then takes past the filter."""
+
+    def parse(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?id=1", self.first)
+            yield Request(f"{SITE}/p{name}?id=2", self.first)
+        yield Request(f"{SITE}/cached", self.for_cached, priority=-1)
+
+    def for_cached(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?id=1&sid=1", self.second, dont_filter=True)
+        yield Request(f"{SITE}/second", self.for_second, priority=-1)
+
+    def for_second(self, _):
+        for name in PAGES:
+            yield Request(f"{SITE}/p{name}?id=2&sid=1", self.second)
+
+    def first(self, response):
+        if response.url.endswith("id=1"):
+            raise ValueError
+
+    def second(self, response):
+        self.crawler.stats.inc_value(f"second {response.url}")
+
+
+@deferred_f_from_coro_f
+async def test_what_a_cache_answers_with_is_compared_by_what_it_shows(crawl):
+    """It stands for the page then, and not what had taken its place when the callback raised."""
+
+    def respond(request):
+        name, _, value = request.target.partition("?id=")
+        return product(name[2:] + value[:1]) if name.startswith("/p") else page("links")
+
+    settings = {**SETTINGS, **RULES, "HTTPCACHE_ENABLED": True}
+    result = await crawl(respond, settings, spider=RaisingOnce)
+    urls = {f"{SITE}/p{name}?id=2&sid=1" for name in PAGES}
+    assert urls <= {name.removeprefix("second ") for name in result.stats}

@@ -250,9 +250,13 @@ class Audit:
 
         The HTTP cache, or an earlier run, had the page by that URL.
         """
-        if drop.fingerprint == self._fingerprints.page(drop.request, drop.first):
-            self._first_urls.replace(drop.fingerprint, drop.first)
-            self._first_urls.unasked.add(drop.fingerprint)
+        page = drop.fingerprint
+        if page == self._fingerprints.page(drop.request, drop.first):
+            first = self._first_urls.of(page) or self._fingerprints.canonical(drop.first)
+            if first != drop.first:
+                self._contents.lend(page)
+            self._first_urls.replace(page, drop.first)
+            self._first_urls.unasked.add(page)
             self.dropped(drop)
 
     def spider_idle(self) -> None:

@@ -63,6 +63,10 @@ class PageContents:
         """Remember *content* for *page*: for responses that :meth:`note` does not see."""
         self._contents[page] = content
 
+    def lend(self, page: bytes) -> None:
+        """Note that another URL stands for *page* from now on than the one that showed this."""
+        self._borrowed[page] = True
+
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
         """Know pages by their new fingerprints, *names*: the rules changed."""
         contents = {new: self._contents.pop(page) for page, new in names.items()}
