@@ -50,16 +50,16 @@ require 'index.php';
 def _fill_wordpress(place: Place) -> None:
     root = place.folder / "www"
     shutil.copytree(_WORDPRESS, root, ignore=shutil.ignore_patterns("wp-content", ".htaccess"))
-    for content in (_WORDPRESS / "wp-content", Path("/var/lib/wordpress/wp-content")):
-        shutil.copytree(content, root / "wp-content", dirs_exist_ok=True)
+    for themes in (_WORDPRESS / "wp-content", Path("/var/lib/wordpress/wp-content")):
+        shutil.copytree(themes, root / "wp-content", dirs_exist_ok=True)
     socket = servers.mariadb(place)
     query = "create database wordpress character set utf8mb4"
     place.run("mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-e", query)
     place.write("www/wp-config.php", _SETTINGS.format(socket=socket))
     place.write("router.php", _ROUTER)
-    content = place.write("content.json", json.dumps(content(41)))
+    posts = place.write("content.json", json.dumps(content(41)))
     script = Path(__file__).parent / "inside/wordpress.php"
-    place.run("php", "-d", "memory_limit=512M", script, root, place.url, content)
+    place.run("php", "-d", "memory_limit=512M", script, root, place.url, posts)
 
 
 def content(seed: int) -> dict[str, Any]:
