@@ -41,3 +41,27 @@ async def test_request_that_was_in_memory_when_the_run_ended_is_not_lost(crawl, 
     second = await crawl(site(PAGES), JOB, spider=spider)
     assert {"/a", "/b", "/c"} <= {*first.hits, *second.hits}
     assert "requests wait that Scrapy cannot store" in caplog.text
+
+
+class Detached:
+    """As a row of a database whose session is closed."""
+
+    def __repr__(self):
+        raise ValueError
+
+
+class DetachedSpider(FollowSpider):
+    """Has in the meta of each request, which nothing filters, what cannot even be shown."""
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.text}
+        meta = {"row": Detached()}
+        yield from response.follow_all(css="a", meta=meta, dont_filter=True)
+
+
+@deferred_f_from_coro_f
+async def test_request_with_what_cannot_be_shown_is_fetched(crawl):
+    """The journal knows it by its URL and callback alone."""
+    result = await crawl(site(PAGES), {"JOBDIR": "job"}, spider=DetachedSpider)
+    assert set(result.pages) == {"/", "/a", "/b", "/c", "/d?sid=1", "/d?sid=2"}
+    assert "log_count/ERROR" not in result.stats

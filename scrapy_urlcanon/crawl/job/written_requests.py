@@ -55,7 +55,11 @@ def identity_of(request: Request, spider: Spider | None, *, url: str | None = No
     """
     meta = {key: value for key, value in request.meta.items() if key not in _ADDED_TO_META}
     callback = callback_of(request, spider)
-    text = repr((url or request.url, callback, request.cb_kwargs, sorted(meta.items(), key=repr)))
+    asked = url or request.url, callback
+    try:
+        text = repr((*asked, request.cb_kwargs, sorted(meta.items(), key=repr)))
+    except Exception:  # noqa: BLE001 - whatever the objects of a spider raise there
+        text = repr(asked)
     sent = request.method.encode() + request.body
     return _digest(text.encode(errors="replace"), _WITHOUT_SENT) + _digest(sent, _SENT)
 
