@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.crawl.answers import is_error, is_gone, is_refusal, location_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.order.fields import Fields
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
@@ -395,7 +396,9 @@ class Order:
         if page.is_text or not response.body:
             seen = self._lines
             lines, repeating = without_echoes(response.url, page.lower, page.lines, seen.is_known)
-            news = seen.news(lines)
+            fields = Fields(response)
+            news = seen.news(fields.apart(lines, seen.is_known))
+            news = fields.weighed(news, page.lines.columns[2])
             seen.news(repeating)
             if not self._runs or not news.lines:
                 return news
