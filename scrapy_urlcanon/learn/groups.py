@@ -186,22 +186,19 @@ class Groups:
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
         """Return the forms that the operations change, each with what they make of it."""
-        return dict(self.each_affected(operations, scope.holds if scope else None))
+        return dict(self.each_affected(operations, scope))
 
     def each_affected(
-        self, operations: Sequence[Operation], holds: Callable[[Location], bool] | None
+        self, operations: Sequence[Operation], scope: Scope | None
     ) -> Iterator[tuple[Location, Location]]:
-        """Yield each form that the operations, one after the other, change, and the new form.
-
-        :param holds: tells whether a form is one of those that matter; None where all do.
-        """
+        """Yield each form that the operations, one after the other, change, and the new form."""
         self.index({operation.handle for operation in operations})
         are_several = len(operations) > 1
         apply = partial(apply_all, operations) if are_several else operations[0].apply
         seen: set[Location] = set()
         for operation in operations:
             for location in self._forms_with(operation.handle):
-                if holds is not None and not holds(location):
+                if scope is not None and not scope.holds(location):
                     continue
                 if are_several and location in seen:
                     continue

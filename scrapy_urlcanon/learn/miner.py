@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import Duplicates, collect
@@ -182,18 +183,18 @@ class Miner:
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
-            differing = trial.merges.differing()
+            differing, some = trial.merges.differing(), tuple(islice(trial.changes, 1))
             self._rates.add(candidate, Seen(whole.unbiased, whole.agreeing, whole.moved))
             far = Seen(whole.unbiased, whole.agreeing, whole.far_moved)
             self._rates_of_far.add(candidate, far)
             if self._accept_all(trial, self._flawless):
-                self._add_pairs(candidate, whole, differing)
+                self._add_pairs(candidate, whole, differing, some)
                 accepted = True
             elif (
                 not any(step.is_for_listings for step in candidate)
                 and ScopeSearch(trial, self.thresholds).accepted()
             ):
-                self._add_pairs(candidate, whole, differing)
+                self._add_pairs(candidate, whole, differing, some)
                 # A clean one was refused above because of its siblings.
                 (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:
@@ -214,16 +215,28 @@ class Miner:
         return accepted
 
     def _add_pairs(
-        self, candidate: Candidate, whole: Tally, differing: frozenset[Location]
+        self,
+        candidate: Candidate,
+        whole: Tally,
+        differing: frozenset[Location],
+        some: tuple[Location, ...],
     ) -> None:
         """Let a candidate that may be right tell of the rates."""
         for rates, changed in ((self._rates, whole.changed), (self._rates_of_far, whole.far)):
-            rates.add_pairs(candidate, Pairs(whole.unclear - changed, changed, differing))
+            agree = whole.unclear - changed
+            rates.add_pairs(candidate, Pairs(agree, changed, differing, some))
 
-    def rate_beside(self, candidate: Candidate) -> Rate:
-        """Return how often captures change, as all candidates but one tell it."""
-        far = self._rates_of_far.beside(candidate)
-        return self._rates.beside(candidate).of_which(far)
+    def rate_beside(
+        self,
+        candidate: Candidate,
+        changed: Mapping[Location, Location] = MappingProxyType({}),
+    ) -> Rate:
+        """Return how often captures change, as all candidates but one tell it.
+
+        :param changed: as of :meth:`Rates.beside`.
+        """
+        far = self._rates_of_far.beside(candidate, changed)
+        return self._rates.beside(candidate, changed).of_which(far)
 
     def _known(self, candidate: Candidate) -> int:
         """Return how many pages prior knowledge is worth, that of the weakest step."""

@@ -7,14 +7,16 @@ from bisect import insort
 from functools import lru_cache
 from math import log
 from operator import add, mul
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import at_most, binomial, lower_bound
 from scrapy_urlcanon.learn.location import value_of
+from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.vocabulary import SWITCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations.base import Operation
@@ -115,6 +117,8 @@ class Pairs(NamedTuple):
     differ: int = 0
     urls: frozenset[Location] = frozenset()
     """The URLs of those that differ which the candidate changes."""
+    changes: tuple[Location, ...] = ()
+    """Some URL that the candidate changes."""
 
 
 class _Told(NamedTuple):
@@ -156,11 +160,17 @@ class Rates:
     def _place(self, told: _Told) -> tuple[int, float]:
         return len(told.candidate), self._bound(told.pairs.agree, told.pairs.differ)
 
-    def beside(self, candidate: Sequence[Operation]) -> Rate:
+    def beside(
+        self,
+        candidate: Sequence[Operation],
+        changed: Mapping[Location, Location] = MappingProxyType({}),
+    ) -> Rate:
         """Return the rate, as all but the candidate tell it, and what is known of sites.
 
         The candidate that bounds it best, of those about something else, or more, is right: content
         adds to what captures do.
+
+        :param changed: further URLs, each with another one: what makes them one is not asked.
         """
         about = _about(candidate)
         others = [seen for to, seen in self._seen.items() if to != about]
@@ -171,21 +181,26 @@ class Rates:
         agree, moved = max(told, default=(0, 0))
         of = agree + moved
         likely = _together(_LIKELY, _likelihoods(min(moved, int(most * of)), of))
-        for pairs, is_apart in self._independent(candidate):
+        for pairs, is_apart in self._independent(candidate, changed):
             by_change, by_content = _tell(pairs.differ, pairs.agree + pairs.differ)
             # They are as likely to have some content as none.
             either = tuple(map(add, by_change, by_content))
             likely = _together(likely, either if is_apart else by_content)
         return Rate(most, not bounds, likely)
 
-    def _independent(self, candidate: Sequence[Operation]) -> Iterator[tuple[Pairs, bool]]:
+    def _independent(
+        self, candidate: Sequence[Operation], changed: Mapping[Location, Location]
+    ) -> Iterator[tuple[Pairs, bool]]:
         """Yield the pairs of others of which no two are about the same, the best ones first.
 
         With each, whether it is not about what the candidate is either. Content that a parameter
         selects is also in what others do that are about it: these tell that captures differ seldom,
         and never that they differ more often than on most sites.
         """
-        own = {url for one in self._pairs if one.candidate == candidate for url in one.pairs.urls}
+        mine = [one.pairs for one in self._pairs if one.candidate == candidate]
+        own = {url for pairs in mine for url in pairs.urls}
+        changed = {**changed}
+        changed.update((url, apply_all(candidate, url)) for one in mine for url in one.changes)
         looks = _looks(candidate)
         taken: set[str] = set()
         seen: set[Location] = set()
@@ -194,12 +209,21 @@ class Rates:
             if is_new and other != candidate:
                 taken |= about
                 seen |= pairs.urls
-                is_apart = looks.isdisjoint(about) and own.isdisjoint(pairs.urls)
+                is_apart = (
+                    looks.isdisjoint(about)
+                    and own.isdisjoint(pairs.urls)
+                    and not _does_the_same(other, changed)
+                )
                 if is_apart or pairs.differ * _OF_SITES[1] <= pairs.agree * _OF_SITES[0]:
                     yield pairs, is_apart
 
     def _bound(self, agree: int, differ: int) -> float:
         return 1.0 - lower_bound(agree, differ, self._confidence)
+
+
+def _does_the_same(candidate: Sequence[Operation], changed: Mapping[Location, Location]) -> bool:
+    """Tell whether a candidate makes of some URL what is made of it."""
+    return any(apply_all(candidate, url) == made for url, made in changed.items())
 
 
 def _about(candidate: Sequence[Operation]) -> frozenset[str]:

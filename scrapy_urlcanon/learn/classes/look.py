@@ -27,7 +27,7 @@ DECLARES_UNSEEN: Final = "declaring a URL that was not seen"
 IS_ELSEWHERE: Final = "missing where most others are found"
 IS_ALONE: Final = "seen under no other URL"
 IS_CUT_OFF: Final = "that nothing else leads to"
-IS_OF_RIVAL: Final = "showing something else with another value"
+IS_OF_RIVAL: Final = "showing something else with another word"
 
 
 @dataclass(slots=True)

@@ -1,73 +1,114 @@
-"""Classes with one value of a parameter that may be but the luckiest of all its values."""
+"""Classes with one word that may be but the luckiest of all that stand in its place."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.templates import parse_template
-from scrapy_urlcanon.exceptions import TemplateError
-from scrapy_urlcanon.learn.location import to_url
-from scrapy_urlcanon.learn.operations.parameters import DropValue
-from scrapy_urlcanon.learn.trials.siblings import Siblings, siblings
+from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
+from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.thresholds import Record
+from scrapy_urlcanon.learn.trials.siblings import alike_to, among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.learn.classes.derived import Way
     from scrapy_urlcanon.learn.classes.members import SkipClass
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.rates import Rate
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
-    RateBeside: TypeAlias = Callable[[tuple[Operation, ...]], Rate]
+    Pages: TypeAlias = Sequence[tuple[Sequence[Location], Sequence[Location]]]
+    RateBeside: TypeAlias = Callable[[tuple[()], Mapping[Location, Location]], Rate]
 
 
 def lost_by_rivals(
-    found: SkipClass, groups: Groups, thresholds: Thresholds, rate_beside: RateBeside
+    found: SkipClass,
+    pages: Pages,
+    classes: Iterable[SkipClass],
+    groups: Groups,
+    *,
+    thresholds: Thresholds,
+    rate_beside: RateBeside,
 ) -> int:
-    """Return how many pages other values lose, in place of one that may be but the luckiest.
+    """Return how many pages other words lose, in place of one that may be but the luckiest.
 
     Where each of three tabs has something to say of few things, one may have had none yet.
 
-    :param rate_beside: how often captures change, as all candidates but one tell it.
+    :param pages: of each page of the class its URLs there, and others, at least one.
+    :param classes: all classes of the site.
+    :param rate_beside: how often captures change, as all candidates tell it but those that make
+        one what some URLs are said to be one with.
     """
-    return sum(
-        of.pooled.lost
-        for drop, others in _values(found)
-        for of in _siblings(groups, found, drop, others)
-        if not thresholds.special_word(of.own, of.pooled, of.rivals, rate_beside((drop,)))
-    )
-
-
-def _siblings(
-    groups: Groups, found: SkipClass, drop: DropValue, others: Template
-) -> Iterator[Siblings]:
-    def holds(url: Location) -> bool:
-        return others.match(to_url(url)) is not None
-
-    changes = {url: drop.apply(url) for url in found.members}
-    return siblings(groups, (drop,), changes, holds)
-
-
-def _values(found: SkipClass) -> Iterator[tuple[DropValue, Template]]:
-    """Yield what drops each value in the template of a class, and that with any in its place.
-
-    >>> from scrapy_urlcanon.learn.classes.members import SkipClass
-    >>> [drop for drop, _ in _values(SkipClass("a.example", "/o/{a:digits}?tab=shows&b={b}"))]
-    [DropValue(name='tab', value='shows')]
-    """
-    path, _, query = found.template.partition("?")
-    params = query.split("&")
-    for place, param in enumerate(params):
-        name, _, value = param.partition("=")
-        drop = DropValue(name, value)
-        if not value or "{" in param or not drop.is_valid:
+    rivals = _rivals(found, classes)
+    way = way_of_most(pages) if rivals else None
+    if way is None:
+        return 0
+    _, path, params = follow(way, min(found.members))
+    kept = {*path.split("/"), *params}
+    lost = 0
+    for word, others in rivals.items():
+        # What stays is the name of a thing: some of them may have nothing else to say.
+        if word in kept:
             continue
-        others = [*params[:place], f"{name}={{value}}", *params[place + 1 :]]
-        try:
-            yield drop, parse_template(f"{path}?{'&'.join(others)}")
-        except TemplateError:
-            continue  # it has as many places as a template may have
+        together = [found, *others]
+        records: dict[object, Record] = {
+            one.template: _record(one, way, groups) for one in together
+        }
+        alike = alike_to(found.template, records)
+        if alike:
+            mine, pooled, count = among(alike, found.template)
+            urls = [min(one.members) for one in together]
+            rate = rate_beside((), {url: follow(way, url) for url in urls})
+            if not thresholds.special_word(mine, pooled, count, rate):
+                lost += pooled.lost
+    return lost
+
+
+def _rivals(found: SkipClass, classes: Iterable[SkipClass]) -> dict[str, list[SkipClass]]:
+    """Return the classes that differ from one in a word, by that word."""
+    rivals: dict[str, list[SkipClass]] = {}
+    own = [*_words(found.template)]
+    for other in classes:
+        if other.host == found.host and not other.sections and not found.sections:
+            words = [*_words(other.template)]
+            places = [n for n, pair in enumerate(zip(own, words, strict=False)) if len({*pair}) > 1]
+            if len(own) == len(words) and len(places) == 1 and _are_words(own, words, places[0]):
+                rivals.setdefault(own[places[0]], []).append(other)
+    return rivals
+
+
+def _words(template: str) -> Iterator[str]:
+    path, _, query = template.partition("?")
+    yield from path.split("/")
+    yield "?"
+    yield from query.split("&")
+
+
+def _are_words(own: Sequence[str], others: Sequence[str], place: int) -> bool:
+    """Tell whether there are two words in one place, or two values of one parameter."""
+    one, other = own[place], others[place]
+    is_query = place > own.index("?")
+    return "{" not in one + other and (not is_query or name_of(one) == name_of(other))
+
+
+def _record(found: SkipClass, way: Way, groups: Groups) -> Record:
+    """Return how many pages of a class are at the place that is told from their URLs."""
+    agree = lost = far = 0
+    for page, urls in found.pages.items():
+        there = {p for url in urls for p in _shown(follow(way, url), url, groups)}
+        if page in there:
+            agree += 1
+        elif there:
+            lost += 1
+            far += all(groups.site.are_far(page, other) for other in there)
+    return Record(agree, lost, far)
+
+
+def _shown(place: Location, url: Location, groups: Groups) -> set[int]:
+    if place == url or place not in groups.pages:
+        return set()
+    return {*groups.pages_of(place)} - {NO_EVIDENCE}

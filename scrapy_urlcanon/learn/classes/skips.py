@@ -252,7 +252,12 @@ class _Skips:
         against[IS_CUT_OFF] = self._cut_off(found, look)
         if known <= 0:
             against[IS_OF_RIVAL] = lost_by_rivals(
-                found, self._groups, self._thresholds, self._rate_beside
+                found,
+                self._pages_found(found),
+                self._classes,
+                self._groups,
+                thresholds=self._thresholds,
+                rate_beside=self._rate_beside,
             )
         is_enough = self._thresholds.accept_alias(pages + known, against.total())
         if against[IS_OF_RIVAL] or not is_enough:
@@ -380,6 +385,12 @@ class _Skips:
             self._shares.append(known)
         return True
 
+    def _pages_found(self, found: SkipClass) -> list[tuple[list[Location], list[Location]]]:
+        """Return the pages of a class that are found elsewhere: their URLs there, and others."""
+        return [
+            (found.pages[page], others) for page, others in self._pages.others_of(found) if others
+        ]
+
     def _displaced(self, found: SkipClass, look: Look) -> int:
         """Return how many pages of a class are missing where most of it have their other URL.
 
@@ -390,9 +401,7 @@ class _Skips:
         untold = look.others.keys() - look.told
         if all(look.others[page] for page in untold):
             return 0
-        pages = [
-            (found.pages[page], others) for page, others in self._pages.others_of(found) if others
-        ]
+        pages = self._pages_found(found)
         beside = (one for one in self._classes if one is not found)
         shown = shown_in_place(pages, beside, self._groups)
         alone = elsewhere = 0

@@ -99,7 +99,7 @@ class ScopeSearch:
         trial, rate = self._trial, self._groups.rate_of_change
         return trial.known <= 0 and any(
             of.is_last or not self._thresholds.special_word(of.own, of.pooled, of.rivals, rate)
-            for of in siblings(self._groups, trial.candidate, trial.changes, tally.scope.holds)
+            for of in siblings(self._groups, trial.candidate, trial.changes, tally.scope)
         )
 
     def _is_of_some_values(self, tally: Tally) -> bool:

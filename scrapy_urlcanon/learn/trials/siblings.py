@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations.base import Operation
+    from scrapy_urlcanon.learn.scope import Scope
 
 _OTHER_PAGES = 0.5
 """The share of other pages from which on a rule is none that differs at times."""
@@ -54,17 +55,16 @@ def siblings(
     groups: Groups,
     candidate: Sequence[Operation],
     changes: Mapping[Location, Location],
-    holds: Callable[[Location], bool],
+    scope: Scope,
 ) -> Iterator[Siblings]:
-    """Yield the siblings of a candidate, for each place where it says one word.
+    """Yield the siblings of a candidate within a scope, for each place where it says one word.
 
     :param changes: what the candidate changes, and into what.
-    :param holds: tells the URLs among which they are.
     """
     for wider, word_of in _wider(candidate):
         parts: dict[object, dict[Location, Location]] = {}
         own: set[object] = set()
-        for source, target in groups.each_affected(wider, holds):
+        for source, target in groups.each_affected(wider, scope):
             word = word_of(source)
             known = changes.get(source)
             # Those of a site with millions of URLs would not fit beside each other twice.
@@ -74,13 +74,10 @@ def siblings(
         if len(parts) == 1:
             continue
         records = {word: _record(groups, part) for word, part in parts.items()}
-        alike = {word: record for word, record in records.items() if _may_be_alike(record)}
         word = own.pop() if len(own) == 1 else None
-        alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, alike.values())}
-        if word in alike and len(alike) > 1:
-            mine = alike[word]
-            pooled = Record(*map(sum, zip(*alike.values(), strict=True)))
-            rivals = sum(record.pages >= mine.pages for record in alike.values())
+        alike = alike_to(word, records)
+        if alike:
+            mine, pooled, rivals = among(alike, word)
             is_last = False
             if _is_number(word) and _leaves_out_behind(*wider):
                 others = [parts[other] for other in alike if other != word and _is_number(other)]
@@ -89,6 +86,19 @@ def siblings(
                 others = [p for other, p in parts.items() if other != word and _number_in(other)]
                 is_last = _is_absent(groups, parts[word], others)
             yield Siblings(mine, pooled, rivals, is_last)
+
+
+def alike_to(word: object, records: Mapping[object, Record]) -> dict[object, Record]:
+    """Return the records of a word and of those like it; none if nothing is like it."""
+    alike = {other: record for other, record in records.items() if _may_be_alike(record)}
+    alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, alike.values())}
+    return alike if word in alike and len(alike) > 1 else {}
+
+
+def among(alike: Mapping[object, Record], word: object) -> tuple[Record, Record, int]:
+    """Return the record of a word, that of all together, and how many rivals it has."""
+    mine, pooled = alike[word], Record(*map(sum, zip(*alike.values(), strict=True)))
+    return mine, pooled, sum(record.pages >= mine.pages for record in alike.values())
 
 
 def _is_apart(
