@@ -195,6 +195,17 @@ assert not {f"scrapy_urlcanon.learn.{name}" for name in learner} & set(sys.modul
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
 
 
+def test_crawl_begins_without_what_reads_pages():
+    """No part that asks what pages say is on by default; to import all of that takes 5 ms."""
+    program = """
+import sys
+import scrapy_urlcanon.crawl.downloadermiddleware
+import scrapy_urlcanon.crawl.spidermiddleware
+assert not [name for name in sys.modules if name.startswith("scrapy_urlcanon.pages")]
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
 def test_plugin_starts_without_the_network():
     """Neither importing the plugin nor making its components opens a connection."""
     program = """

@@ -335,6 +335,11 @@ class Crawl:
         return self.ordered.order if self.ordered else None
 
     @property
+    def reads_pages(self) -> bool:
+        """Whether a part asks what pages say."""
+        return any((self.recorder, self.contents, self.order))
+
+    @property
     def sampling_audit(self) -> Audit | None:
         """The audit, where a share of what is dropped is fetched for it.
 

@@ -57,7 +57,7 @@ class UrlCanonDownloaderMiddleware:
         self._crawler = crawler
         self._crawl = crawl
         self._ends = PageEnds()
-        self._reads = any((crawl.recorder, crawl.contents, crawl.order))
+        self._reads = crawl.reads_pages
 
     def process_request(self, request: Request) -> Response | None:
         """Note that *request* is on its way; return the response where an audit had it.

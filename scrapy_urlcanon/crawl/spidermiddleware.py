@@ -17,7 +17,6 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import RESCUE, REWRITTEN, leads_off_site, mark_of, rewritten
-from scrapy_urlcanon.crawl.reading import forget
 from scrapy_urlcanon.crawl.scheduling.drops import RepeatedRequests
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import name_of
@@ -76,6 +75,11 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._linking_pages = crawl.linking_pages
         self._order = crawl.order
         self._recorded_links = crawl.recorder.links if crawl.recorder else None
+        self._forget_page: Callable[[Response], None] | None = None
+        if crawl.reads_pages:
+            from scrapy_urlcanon.crawl.reading import forget  # noqa: PLC0415 - 5 ms of a start
+
+            self._forget_page = forget
         self._repeated = RepeatedRequests(crawler, self)
         has_output = (
             RepeatedRequests.are_dropped(crawler.settings)
@@ -129,8 +133,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             end()
         for output in chain(*outputs):
             output.end()
-        if response is not None:
-            forget(response)
+        if self._forget_page and response is not None:
+            self._forget_page(response)
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
@@ -149,8 +153,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             end()
         for output in chain(*outputs):
             output.end()
-        if response is not None:
-            forget(response)
+        if self._forget_page and response is not None:
+            self._forget_page(response)
 
     def _begin(self, response: Response | None) -> tuple[list[_Told], list[Output]]:
         """Note that the spider has *response*; return who is to be told of its output.
