@@ -213,7 +213,8 @@ def test_cost_of_a_drop_does_not_grow_with_what_the_spider_is_at_work_on():
     active = set()
     crawler.engine = SimpleNamespace(scraper=SimpleNamespace(slot=SimpleNamespace(active=active)))
     requests, cost = Crawl.of(crawler).requests, []
-    for count in (200, 400):
+    # Python 3.13 counts less of what is traced for the first time.
+    for count in (100, 200, 400):
         while len(active) < count:
             request = Request(f"{SITE}/{len(active)}")
             active.add(request)
@@ -222,4 +223,4 @@ def test_cost_of_a_drop_does_not_grow_with_what_the_spider_is_at_work_on():
         with counting() as counter:
             requests.dropped(Drop(dropped, f"{SITE}/{count}", b"", frozenset(), "site.example"))
         cost.append(counter.instructions)
-    assert cost[1] < 1.1 * cost[0]
+    assert cost[2] < 1.1 * cost[1]
