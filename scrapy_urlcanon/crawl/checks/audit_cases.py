@@ -95,11 +95,10 @@ class AuditCases:
     def decides_on(self, drop: Drop) -> bool:
         """Tell whether a case is under way for the request of *drop*, and will decide about it."""
         case = self._cases.get(as_shown(drop.request.url))
-        if not case or case.on_verdict or case.drop.fingerprint != drop.fingerprint:
+        if not case or case.on_verdict or case.drop.is_made_up:
             return False
-        if case.drop.is_made_up:
-            return False
-        return key_of(case.drop.request) == key_of(drop.request)
+        is_same_page = case.drop.fingerprint == drop.fingerprint
+        return is_same_page and key_of(case.drop.request) == key_of(drop.request)
 
     def lacking(self) -> Iterator[Request]:
         """Yield the dropped requests of open cases that the spider has got nothing of."""
