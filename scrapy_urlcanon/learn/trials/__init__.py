@@ -1,1 +1,1 @@
-"""Trying candidates on all URLs of a site, and what speaks against those that seem right."""
+"""Tests candidates on all URLs of a site, and looks for evidence against those that pass."""

@@ -1,8 +1,10 @@
-"""Which counter-examples of a candidate are content, though each may be a page that has changed.
+"""Separates real counter-examples of a candidate from pages that changed between two captures.
 
-Changes come to any of the URLs of a page, whatever their parameters are, and to those that the
-candidate leaves as they are too. Where counter-examples have something in common more often than
-by chance, that is what they differ by.
+Two URLs that a candidate maps to one form may differ for two reasons: they are two pages, or they
+are one page that changed in between. Changes strike at random, whatever a URL looks like and
+whether or not the candidate changes it. So if the URLs that differ share a feature (a parameter, a
+word of the path) more often than chance explains, that feature selects the content, and the
+differences count against the candidate.
 """
 
 from __future__ import annotations
@@ -24,45 +26,47 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 _MIN_ODD = 4
-"""Captures that differ, and have something in common, before it may be what they differ by."""
+"""A feature must be shared by at least this many differing captures to be tested."""
 
 _MIN_CONTENT = 5
-"""The same where it is no chance that they are most of those that have it."""
+"""With at least this many, a feature also counts as content if most of the URLs that have it
+differ."""
 
 _MAX_CHANCE = 0.05
-"""How probable it must be that captures which changed have in common what they have."""
+"""Significance level: a feature whose frequency among the differing captures is less probable than
+this, if changes strike at random, selects content."""
 
 _MAX_CHANCE_CHANGED = 0.2
-"""The same where all that they have in common is that the candidate changes them: of the two
-errors it is the worse one to lose a page."""
+"""The level for the feature "the candidate changes this URL". It is higher because losing a page is
+worse than missing a rule."""
 
 _CHANGED = "changed"
-"""The mark of a URL that the candidate changes."""
+"""The feature of a URL that the candidate changes."""
 
 _MIN_PAIRS = 3
-"""Fewer pairs of counter-examples with one value say nothing."""
+"""The least number of pairs of counter-examples with the same value that is tested."""
 
 _MIN_WORDED, _MAX_CHANCE_WORDED = 3, 0.001
-"""Fewer counter-examples with one word say nothing; and how probable it must be for one to be none
-that matters, over all words. Right rules have many, so that chance would often tell of one."""
+"""The least number of counter-examples with the same word that is tested, and the significance
+level over all words. The level is low because a right rule may cover many words, of which one would
+often stand out by chance."""
 
 _MAX_RATE = 0.15
-"""How often captures differ at most that should agree; of three URLs of which some differ about as
-many differ all."""
+"""The highest plausible probability that all URLs of a group differ through changes alone."""
 
 _PAIR = 2
-"""Of two URLs that differ nothing tells whether others would agree."""
+"""Groups of two URLs are skipped: nothing shows which of the two changed."""
 
 _MANY, _Z = 100, 2.0
-"""More pairs than so many need no sum, but so many standard errors."""
+"""Above this many pairs a normal approximation with this many standard errors replaces the sum."""
 
 
 def count_content(merges: Merges, changes: Collection[Location], names: Collection[str]) -> bool:
-    """Count what is no change between two captures among what the merges lose.
+    """Move differences that are content from ``moved`` to ``lost`` in the agreements of *merges*.
 
     :param changes: the URLs that the candidate changes.
-    :param names: the parameters that it drops.
-    :return: whether nothing of it is a change.
+    :param names: the names of the parameters that it drops.
+    :return: whether all differences are content, so that none is put down to a change.
     """
     content = _content_of(merges, changes)
     agreements = merges.agreements
@@ -81,7 +85,7 @@ def count_content(merges: Merges, changes: Collection[Location], names: Collecti
         or _is_by_page(merges)
     )
     if is_all:
-        # Nor do they tell how often captures differ that should agree.
+        # Then they say nothing about the rate of change either.
         agreements[:] = map(_without_changes, agreements)
     return is_all
 
@@ -92,7 +96,7 @@ def _without_changes(agreement: Agreement) -> Agreement:
 
 
 def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
-    """Return the marks of URLs that differ from what they are beside for having them."""
+    """Return the features that explain why URLs differ from the others of their merge."""
     agreements = merges.agreements
     differing = [source for one in agreements for source in one.moved + one.odd]
     odd = Counter(mark for source in differing for mark in _marks(source, changes))
@@ -120,14 +124,14 @@ def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
 def _is_by_value(
     merges: Merges, unclear: Sequence[int], odd: Sequence[int], names: Collection[str]
 ) -> bool:
-    """Tell whether few values of the parameters are in more counter-examples than by chance.
+    """Tell whether some values of the dropped parameters recur in counter-examples too often.
 
-    Of two URLs that differ nothing tells which one has changed. Where it is by chance, values
-    that are rare are seldom in two such pairs.
+    Used where only two URLs are compared, so that nothing shows which of them changed. If changes
+    struck at random, two counter-examples would seldom share a rare value (Poisson test).
 
-    :param unclear: the numbers of the merges of such pairs.
-    :param odd: those of which the two differ.
-    :param names: of the parameters that go.
+    :param unclear: the numbers of the merges where that is so.
+    :param odd: those of *unclear* whose URLs differ.
+    :param names: the names of the dropped parameters.
     """
     if not names:
         return False
@@ -151,12 +155,13 @@ def _is_by_value(
 
 
 def _is_by_word(merges: Merges, unclear: Sequence[int], odd: Sequence[int]) -> bool:
-    """Tell whether a word that goes from the path is in more counter-examples than by chance.
+    """Tell whether a word dropped from the path recurs in counter-examples too often.
 
-    Of two URLs that differ nothing tells which one has changed. Where it is by chance, no word goes
-    from those that differ so much more often than from others (Fisher's exact test, once for each).
+    If changes struck at random, no word would be dropped from differing URLs much more often than
+    from others (Fisher's exact test, corrected for the number of words).
 
-    :param unclear: as of :func:`_is_by_value`, as is *odd*.
+    :param unclear: as for :func:`_is_by_value`.
+    :param odd: as for :func:`_is_by_value`.
     """
     if len(odd) < _MIN_WORDED:
         return False
@@ -176,9 +181,9 @@ def _is_by_word(merges: Merges, unclear: Sequence[int], odd: Sequence[int]) -> b
 
 
 def _is_by_page(merges: Merges) -> bool:
-    """Tell whether counter-examples are pages of which each URL shows something else.
+    """Tell whether in too many merges of three URLs or more no two URLs show the same page.
 
-    Where captures change one by one, two of three URLs seldom change, and the others agree.
+    If single captures had changed, the other URLs of the merge would mostly still agree.
     """
     agreements = enumerate(merges.agreements)
     odd = [number for number, one in agreements if one.changed and one.unclear > _PAIR]
@@ -187,7 +192,7 @@ def _is_by_page(merges: Merges) -> bool:
 
 
 def _marks(location: Location, changes: Collection[Location]) -> set[str]:
-    """Return what a URL may differ by from others of its page."""
+    """Return the features of a URL: changed by the candidate, its parameters, its path segments."""
     return set(_all_marks(location, changes))
 
 

@@ -1,4 +1,4 @@
-"""The scopes within which a candidate holds."""
+"""Finds the scopes within which a candidate holds."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.trials.trial import Trial
 
 MAX_PARTS = 100
-"""Parts of a scope, and values of a condition, that are looked at; more of them are pages."""
+"""The most parts of a scope, and values of a condition, that are tried. A site that has more has
+one for each page."""
 
 MIN_PARTED = 20
-"""Pages that show no parts, before what numbers parts elsewhere is noise there, and for each page
-that may have some."""
+"""How many pages must support dropping a parameter whose name usually means pagination, and how
+many more for each page against it."""
 
 
 class ScopeSearch:
-    """Finds the widest scopes within which what was tried holds."""
+    """Finds the widest scopes within which the candidate of a trial holds."""
 
     def __init__(self, trial: Trial, thresholds: Thresholds) -> None:
         self._trial = trial
@@ -51,7 +52,8 @@ class ScopeSearch:
         self._thresholds = thresholds
         self._chance = 1.0 - thresholds.confidence
         self._is_host_wide = all(step.is_host_wide for step in trial.candidate)
-        # Whether it is refused only for what it tells apart somewhere: that parts hold is no luck.
+        # Whether the whole is refused only because a dropped parameter tells pages apart somewhere.
+        # Then parts that hold do not hold by luck.
         self._is_of_parts = False
 
     def accepted(self) -> list[Tally]:
@@ -79,13 +81,13 @@ class ScopeSearch:
 
     @cached_property
     def _rivals(self) -> int:
-        """How many values of a parameter may be right by luck in some part, this one among them."""
+        """The number of values of the dropped parameter: any of them may hold somewhere by luck."""
         return max((len(self._groups.values_of(name)) for name in self._trial.valued), default=1)
 
     def _luck(self, tally: Tally) -> float:
-        """Return how probable it is that as many pages agree under the likeliest of its siblings.
+        """Return the probability that as many pages agree by luck, as for the luckiest sibling.
 
-        All siblings that are right at times count as tried.
+        It is multiplied by the number of siblings that are sometimes right (Bonferroni).
         """
         if self._trial.known > 0 or not (luck := self._trial.luck_of_siblings):
             return 0.0
@@ -94,7 +96,8 @@ class ScopeSearch:
     def _is_luckiest(self, tally: Tally) -> bool:
         """Tell whether this word or value may only be the luckiest of all in its place.
 
-        The last part of a thing always is: no other part is shown as the thing itself.
+        The number of the last part of a thing always is: only the last part is also shown under the
+        URL without a number.
         """
         trial, rate = self._trial, self._groups.rate_of_change
         return trial.known <= 0 and any(
@@ -103,12 +106,12 @@ class ScopeSearch:
         )
 
     def _is_of_some_values(self, tally: Tally) -> bool:
-        """Tell whether what goes makes no difference with some values only, such as a default.
+        """Tell whether the dropped parameter is redundant with some values only, such as a default.
 
-        With one that is where all evidence has this value, though there are so many URLs with other
-        ones that some of them should have shown it too. Of a parameter that makes a difference
-        elsewhere, such as the name of an action, one URL with another value is enough. A date is no
-        default either: where all are of one day, it is that of the crawl.
+        That is so if all evidence has one value although URLs with other values are so many that
+        some should be evidence too. If the parameter matters elsewhere, as the name of an action
+        does, one URL with another value is enough. A date is never a default: if all evidence has
+        one date, it is that of the crawl.
         """
         trial, scope = self._trial, tally.scope
         if trial.known <= 0 and has_silent_word(
@@ -144,10 +147,10 @@ class ScopeSearch:
         return False
 
     def _holds_without_default(self, name: str, scope: Scope) -> bool:
-        """Tell whether a parameter may go by what others of its values than the default show.
+        """Tell whether the evidence suffices without the most frequent value, a likely default.
 
-        What most of the evidence has may be the default. Where others differ at times, what it
-        shows is none for them, though captures of the site change as often.
+        If URLs with other values are sometimes other pages, the default must not outvote them, even
+        if captures of the site change as often.
         """
         showing = [
             ({value_in(source, name) for source in merge.sources} - {None}, merge)
@@ -163,10 +166,10 @@ class ScopeSearch:
         return not rest.lost or self._is_enough(rest, rest.support(self._thresholds))
 
     def _stands(self, tally: Tally) -> bool:
-        """Tell whether the candidate holds where it acts on the URLs of a scope only.
+        """Tell whether the candidate holds if it is applied to the URLs of a scope only.
 
-        The merges of a scope are those within it. Of others, the rule would still make one what
-        is inside, and make it what stands outside.
+        The tally of a scope counts the merges within it. A rule for the scope also changes its URLs
+        in merges that reach beyond it, and so may merge them with URLs outside.
         """
         inside = {s: target for s, target in self._trial.changes.items() if tally.scope.holds(s)}
         lost = self._trial.tally(tally.scope, self._groups.merges(inside))
@@ -183,9 +186,10 @@ class ScopeSearch:
         )
 
     def _is_enough_by_itself(self, tally: Tally, pages: int) -> bool:
-        """Tell whether the candidate holds under a parameter by what is found under it alone.
+        """Tell whether the candidate holds for URLs with a parameter, judged by these URLs alone.
 
-        What selects content elsewhere may do so here: that captures changed is to be beyond doubt.
+        Since the dropped parameter selects content elsewhere, counter-examples are put down to
+        changes only with high odds.
         """
         if not (self._trial.is_content and tally.lost and tally.scope.condition):
             return False
@@ -196,22 +200,25 @@ class ScopeSearch:
         )
 
     def _tells_apart(self, tally: Tally) -> bool:
-        """Tell whether what goes tells things apart somewhere in a scope."""
+        """Tell whether a dropped parameter tells pages apart somewhere in a scope."""
         if self._trial.known > 0 or not (tally.lost and self._trial.any_value):
             return False
         merges = (merge for merge in self._merges if tally.scope.holds(merge.target))
         return tell_things_apart(self._trial.any_value, merges, self._chance)
 
     def _at(self, numbers: Iterable[int]) -> Iterator[Merge]:
-        """Yield the merges with some numbers."""
+        """Yield the merges with these numbers."""
         return map(self._merges.__getitem__, numbers)
 
     def _choose(
         self, tally: Tally, merges: Sequence[int], depth: int, alternatives: int
     ) -> list[Tally]:
-        """Return the widest scopes, from that of the tally down, in which the candidate holds.
+        """Return the widest scopes in which the candidate holds, none wider than that of *tally*.
 
-        :param merges: the numbers of those in the tally.
+        :param merges: the numbers of the merges in the tally.
+        :param depth: how far the scope is from the domain, in steps.
+        :param alternatives: how many scopes were tried on the way, for the correction of
+            confidence.
         """
         whole = tally.scope.is_expressible and self._holds(tally, alternatives)
         if whole and not tally.lost:
@@ -233,7 +240,7 @@ class ScopeSearch:
         return chosen if kept >= 0.9 * tally.merges and lost <= tally.lost else [tally]
 
     def _parts(self, merges: Iterable[int], depth: int) -> dict[Scope, array[int]]:
-        """Return the parts of a scope, ``depth`` steps below the domain, with their merges."""
+        """Return the parts of a scope, *depth* steps below the domain, with their merges."""
         parts: dict[Scope, array[int]] = {}
         for number in merges:
             scope = self._trial.scope_of(number, depth)
@@ -251,7 +258,7 @@ class ScopeSearch:
         if tally is whole:
             self._is_of_parts = tells_apart
         elif not (tells_apart or self._is_of_parts):
-            # Pages that have changed are in some part, too.
+            # ``against`` includes pages that changed: they too fall into some part.
             return self._thresholds.special(
                 pages - self._trial.fitted,
                 tally.against,
@@ -262,12 +269,12 @@ class ScopeSearch:
         return not tells_apart
 
     def _localized(self, tally: Tally) -> Tally:
-        """Return the tally of the part of a scope that all of its evidence is in.
+        """Return the tally of the narrowest part of a scope that contains all of its evidence.
 
-        A parameter of that name may mean something else in the others, whichever of its values were
-        seen there. Where they have no URL of that kind it stays as it is, but for a parameter that
-        is one of a single script: where a crawl meets it elsewhere it is another one. So it is with
-        the words that led to a thing: a search, to which the crawl may not have come, shows others.
+        In other parts a parameter of that name may mean something else. The scope is narrowed only
+        if it has URLs with the parameter outside that part, with two exceptions: a parameter of a
+        single script, since elsewhere in the crawl it would be another parameter; and the terms of
+        a search, since a search page that the crawl did not reach shows other results.
         """
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
         if scope.condition:
@@ -296,9 +303,9 @@ class ScopeSearch:
         return tally if scope == tally.scope else trial.tally(scope, merges)
 
     def _at_home(self, tally: Tally) -> Tally:
-        """Return the tally of the directory of the one user whose pages are all of the evidence.
+        """Return the tally of one user's directory (``/~name/``) if all evidence is there.
 
-        What is right of pages that one user of a server made says nothing of those of others.
+        How the pages of one user of a server work says nothing about those of others.
         """
         merges, scope = self._merges, tally.scope
         if scope.segments or self._is_host_wide:
@@ -313,7 +320,7 @@ class ScopeSearch:
         return self._trial.tally(narrow, (merge for merge in merges if narrow.holds(merge.target)))
 
     def _part_of_all(self, merges: Iterable[int], depth: int) -> Scope | None:
-        """Return the scope so far from the widest that some merges are in, if that is one."""
+        """Return the scope *depth* steps from the widest if it is the same for all these merges."""
         found: Scope | None = None
         for number in merges:
             scope = self._trial.scope_of(number, depth)
@@ -322,7 +329,7 @@ class ScopeSearch:
         return found
 
     def _narrowed(self, tally: Tally) -> Tally:
-        """Return the tally of those URLs only that have what all of its evidence has."""
+        """Return the tally, narrowed by a condition that separates its evidence if there is one."""
         if tally.scope.condition or self._is_host_wide:
             return tally
         condition = self._kind_of_evidence(tally.scope)
@@ -332,7 +339,7 @@ class ScopeSearch:
         return self._trial.tally(narrow, (m for m in self._merges if narrow.holds(m.target)))
 
     def _kind_of_evidence(self, scope: Scope) -> str:
-        """Return the condition that tells all evidence in a scope from other kinds of URLs."""
+        """Return a condition that the evidence in a scope meets and other kinds of URLs do not."""
         common_to_all = common_conditions(self._trial.supporting(scope)) - {scope.condition}
         if not common_to_all:
             return ""
@@ -363,10 +370,11 @@ class ScopeSearch:
         covered: set[Location] = set()
         for tally in tallies:
             targets = {self._merges.targets[number] for number in found[tally.scope.condition]}
-            # Of two parameters that stand in the same URLs one is enough.
+            # Of two parameters that are in the same URLs one is enough.
             if targets <= covered or not self._holds(tally, len(tallies)):
                 continue
-            # A scope has one condition. It cannot leave out another kind, which has shown nothing.
+            # A scope has one condition, so it cannot also exclude another kind of URLs without
+            # evidence.
             if not self._kind_of_evidence(tally.scope):
                 holding.append(tally)
                 covered |= targets

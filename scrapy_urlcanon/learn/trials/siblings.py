@@ -1,6 +1,8 @@
-"""The record of one word or value beside those of all that stand in its place.
+"""Compares the evidence for one word or value with that for the others in the same place.
 
-A rule that fails for these together would come back in its luckiest parts.
+If ``/{a}/print`` and ``/{a}/edit`` are both tried, and fail together, the one with the better
+record may just be lucky. So a rule about one word is judged beside its *siblings*: the same rule
+with other words.
 """
 
 from __future__ import annotations
@@ -25,29 +27,31 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.scope import Scope
 
 _OTHER_PAGES = 0.5
-"""The share of other pages from which on a rule is none that differs at times."""
+"""A sibling that is wrong on at least this share of its pages is another kind of rule, not one that
+fails now and then."""
 
 _MAX_CHANCE = 0.05
-"""How likely it may be by chance that a value is missing where others are the default."""
+"""Significance level for a value being absent where others are the default."""
 
 _BEYOND_DOUBT = 0.001
-"""The same that a word is wrong more often than others. What says so is left out of what speaks
-against these, and to lose a page is the worse one of the two errors."""
+"""Significance level for a word being wrong more often than its siblings. It is low because such a
+word is left out of the evidence against them, and losing a page is the worse error."""
 
 
 class Siblings(NamedTuple):
-    """The record of a rule among those with another word or value in one place."""
+    """The evidence for a rule beside that for its siblings in one place."""
 
     own: Record
     pooled: Record
-    """That of all of them that are alike."""
+    """The sum of all records that are alike."""
     rivals: int
-    """How many of them have as many pages or more, itself among them: it may be their luckiest."""
+    """How many of them have at least as many pages, this rule included."""
     is_last: bool
-    """Whether it leaves out a number behind all that it keeps, and other numbers go as well.
+    """Whether the rule drops the number of a last part or version.
 
-    Each is that of the last part, or version, of other pages. So is the default value of a
-    parameter that numbers parts, the last one of which is shown without it.
+    A thing with three parts may show the third under the URL without a number. Then dropping ``/3``
+    seems right for it, dropping ``/5`` for a thing with five parts, and neither is right in
+    general.
     """
 
 
@@ -57,9 +61,9 @@ def siblings(
     changes: Mapping[Location, Location],
     scope: Scope,
 ) -> Iterator[Siblings]:
-    """Yield the siblings of a candidate within a scope, for each place where it says one word.
+    """Yield the siblings of a candidate within a scope, for each place where it names one word.
 
-    :param changes: what the candidate changes, and into what.
+    :param changes: the URLs that the candidate changes, each with its new form.
     """
     for wider, word_of in _wider(candidate):
         parts: dict[object, dict[Location, Location]] = {}
@@ -67,7 +71,7 @@ def siblings(
         for source, target in groups.each_affected(wider, scope):
             word = word_of(source)
             known = changes.get(source)
-            # Those of a site with millions of URLs would not fit beside each other twice.
+            # The known object is reused: a second copy for each of millions of URLs would not fit.
             parts.setdefault(word, {})[source] = known if known == target else target
             if known == target:
                 own.add(word)
@@ -89,14 +93,14 @@ def siblings(
 
 
 def alike_to(word: object, records: Mapping[object, Record]) -> dict[object, Record]:
-    """Return the records of a word and of those like it; none if nothing is like it."""
+    """Return the records of a word and of those like it, or nothing if no other is like it."""
     alike = {other: record for other, record in records.items() if _may_be_alike(record)}
     alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, alike.values())}
     return alike if word in alike and len(alike) > 1 else {}
 
 
 def among(alike: Mapping[object, Record], word: object) -> tuple[Record, Record, int]:
-    """Return the record of a word, that of all together, and how many rivals it has."""
+    """Return the record of a word, the sum of all, and how many have at least as many pages."""
     mine, pooled = alike[word], Record(*map(sum, zip(*alike.values(), strict=True)))
     return mine, pooled, sum(record.pages >= mine.pages for record in alike.values())
 
@@ -104,9 +108,9 @@ def among(alike: Mapping[object, Record], word: object) -> tuple[Record, Record,
 def _is_apart(
     groups: Groups, part: dict[Location, Location], others: list[dict[Location, Location]]
 ) -> bool:
-    """Tell whether pages of a *part* are in next to none of the others, of which there are any.
+    """Tell whether the pages of a *part* are hardly found in the *others*, if these have pages.
 
-    Of what several of them lead to a crawl that was cut short has seen two on every other page.
+    Less than a quarter of them: even a crawl that was cut short sees half of what two parts share.
     """
     own = _pages(groups, part)
     elsewhere = set[int]().union(*(_pages(groups, other) for other in others))
@@ -116,10 +120,11 @@ def _is_apart(
 def _is_absent(
     groups: Groups, part: dict[Location, Location], others: list[dict[Location, Location]]
 ) -> bool:
-    """Tell whether a value is missing where others are the default, more often than by chance.
+    """Tell whether a value is absent where others are the default, more often than by chance.
 
-    A thing whose second part is the last one has no third. Of a choice, such as the days that a
-    list is about, all values are found where any are (Fisher's exact test, 5 %).
+    A thing whose second part is its last has no third, so its numbers exclude each other. Where a
+    parameter offers a choice, such as the days of a list, all values occur where any does (Fisher's
+    exact test, 5 %).
     """
     having = {*part.values()}
     places = {target for changes in others for target in changes.values()}
@@ -142,7 +147,7 @@ def _is_number(word: object) -> bool:
 
 
 def _number_in(word: object) -> str:
-    """Return the number that is the value of a word that is one parameter; empty for no such."""
+    """Return the numeric value of a word that is a single parameter; else the empty string."""
     value = value_of(word[0]) if isinstance(word, tuple) and len(word) == 1 else ""
     return value if is_number(value) else ""
 
@@ -154,17 +159,16 @@ def _leaves_out_behind(*wider: Operation) -> bool:
 def _may_be_alike(record: Record) -> bool:
     """Tell whether a record may be that of a rule which is right more often than wrong.
 
-    What is never right, such as a form, or what is another page more often than not, says nothing
-    of the others.
+    A word that is never right, such as ``edit``, or mostly wrong, says nothing about the others.
     """
     return record.pages > 0 and lower_bound(record.lost, record.pages) < _OTHER_PAGES
 
 
 def _is_worse(record: Record, alike: Collection[Record]) -> bool:
-    """Tell whether a word is wrong more often than all that are alike, and that beyond doubt.
+    """Tell whether a word is wrong significantly more often than all that are alike.
 
-    What makes a difference with one word says nothing of the others (Fisher's exact test, once for
-    each word).
+    Then its counter-examples say nothing about the others (Fisher's exact test, corrected for the
+    number of words).
     """
     pages, lost, _ = map(sum, zip(*alike, strict=True))
     fewer = at_most_drawn(record.lost - 1, record.pages + record.lost, lost, pages + lost)
@@ -208,7 +212,7 @@ def _values(names: Collection[str], url: Location) -> tuple[str, ...]:
 
 
 def _of_any_value(rewrite: RewriteTemplates) -> Iterator[tuple[str, RewriteTemplates]]:
-    """Yield the pairs that take any value where a parameter goes that has a certain one."""
+    """Yield *rewrite* generalised to any value of one dropped parameter, with its name."""
     path, _, query = rewrite.source.partition("?")
     params = query.split("&")
     kept = rewrite.target.partition("?")[2].split("&")
@@ -222,7 +226,7 @@ def _of_any_value(rewrite: RewriteTemplates) -> Iterator[tuple[str, RewriteTempl
 
 
 def _wider_templates(rewrite: RewriteTemplates) -> Iterator[tuple[int, RewriteTemplates]]:
-    """Yield the pairs that take any word where one has a certain one, with its place in the path.
+    """Yield *rewrite* generalised to any word in one segment of the path, with its index.
 
     >>> for place, wider in _wider_templates(RewriteTemplates("/u/{a}/friends", "/u/{a}")):
     ...     print(place, wider.source, wider.target)

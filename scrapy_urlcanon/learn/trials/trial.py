@@ -1,4 +1,4 @@
-"""Trying a candidate on all URLs of a site."""
+"""Tests a candidate on all URLs of a site."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 MAX_EXAMPLES = 3
-"""How many pairs of URLs are shown for a rule."""
+"""How many pairs of URLs are shown as examples of a rule."""
 
 
 class Trial:
-    """A candidate, tried on every URL of a site."""
+    """A candidate and what it would do to every URL of a site."""
 
     def __init__(
         self,
@@ -49,45 +49,48 @@ class Trial:
         scope: Scope | None = None,
         known: int = 0,
     ) -> None:
-        """Try the candidate on all URLs, or on those of a scope.
+        """Apply the candidate to all URLs, or to those of a scope.
 
-        :param known: how many pages prior knowledge is worth.
+        :param proposers: the numbers of the pages that proposed the candidate.
+        :param known: how many pages of evidence prior knowledge is worth; negative if it is
+            against.
         """
         self.groups = groups
         self.candidate = candidate
         self.known = known
         self.changes = groups.affected(candidate, scope)
-        """The forms that the candidate changes, each with the new form."""
+        """The URL forms that the candidate changes, each with its new form."""
         self.merges = groups.merges(self.changes)
-        """The groups of forms that it makes one."""
+        """The groups of forms that it maps to one form."""
         self.any_value = [n for step in candidate if step.default is None for n in step.drops]
-        """The parameters that it drops whatever their value."""
+        """The parameters that it drops with any value."""
         values = {name for step in candidate if step.default is not None for name in step.drops}
         self.valued = [*filterfalse(is_protected, sorted(values))]
-        """The parameters that it drops with one value only. Not those that number the parts of
-        listings, whose first part is the same everywhere."""
+        """The parameters that it drops with one value only, without pagination, whose first page is
+        the default everywhere."""
         self.fitted = sum(step.is_fitted for step in candidate)
         self.is_choice = is_choice(candidate, self.changes)
-        # What all steps together drop, and all steps but one: evidence must be for all of them.
+        # What all steps drop, and the candidate without each step in turn: evidence must need all.
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
         self._fewer = list(combinations(candidate, len(candidate) - 1))
         self._weigh_merges()
         folds = {groups.site.folds[page] for page in proposers}
-        # A page counts as evidence if pages of another fold proposed the candidate too, or prior
-        # knowledge does.
+        # Cross-fitting: a page counts as evidence if a page of another fold proposed the candidate
+        # too, or prior knowledge is for it.
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
         self._astray = led_astray(groups, candidate, self.changes)
         self._blurred = bytearray(len(groups.site.sizes))
-        """By page: 0 if it is not known yet whether it is blurred, 1 if it is not, 2 if it is."""
+        """By page: 0 for not computed yet, 1 for not blurred, 2 for blurred."""
         self._depths = bytearray(len(self.merges))
-        """By merge: how many scopes hold all URLs that it changes; 0 if that is not known yet."""
+        """By merge: how many nested scopes contain all URLs that it changes; 0 for not computed
+        yet."""
         self.whole = self.tally(scope or Scope(groups.site.domain), self.merges)
 
     def _weigh_merges(self) -> None:
-        """Remove from each merge the pages that are no evidence for the candidate."""
+        """Remove from each merge the pages that are not evidence for the candidate."""
         candidate, merges = self.candidate, self.merges
         self.is_content = count_content(merges, self.changes, self._dropped)
-        """Whether no counter-example is put down to a page that has changed."""
+        """Whether all counter-examples are content, and none is a page that changed."""
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
             for number, merge in enumerate(merges):
                 merges.set_pages(number, self._joint_pages(merge))
@@ -104,8 +107,8 @@ class Trial:
     def _joint_pages(self, merge: Merge) -> tuple[int, ...]:
         """Return the pages of a merge that are evidence for all steps of the candidate together.
 
-        What one step does alone is evidence for that step alone: that ``www`` may be stripped is no
-        reason to drop a parameter that hardly ever occurs.
+        If one step alone explains a page, the page is evidence for that step only. That ``www`` may
+        be stripped is no reason to drop a rare parameter along with it.
         """
         showing: dict[int, list[Location]] = {page: [] for page in merge.pages}
         for source in merge.sources:
@@ -117,11 +120,11 @@ class Trial:
         )
 
     def _show_all_steps(self, sources: Iterable[Location]) -> bool:
-        """Tell whether there are two URLs that only all steps together make one.
+        """Tell whether there are two URLs that become equal only by all steps together.
 
-        Not two of which each has a parameter that the other lacks. They may be two ways to say one
-        thing, such as ``?hide=guests`` and ``?show=members``, and the URL without either another
-        page.
+        Pairs where each URL has a dropped parameter that the other lacks do not count. They may be
+        two ways to ask for one thing, such as ``?hide=guests`` and ``?show=members``, and the URL
+        without either may be another page.
         """
         before: list[tuple[frozenset[str], list[Location]]] = []
         for source in sources:
@@ -136,32 +139,33 @@ class Trial:
         return False
 
     def forget_merges(self) -> None:
-        """Free what only a search for scopes needs, to have room for the new forms."""
+        """Free the memory that only the search for scopes needs."""
         self.merges = Merges()
         self._depths.clear()
 
     @cached_property
     def luck_of_siblings(self) -> list[float]:
-        """For each sibling that is right on some of its pages: on which share of them."""
+        """The share of right pages of each sibling that is sometimes right and sometimes wrong."""
         return luck_of_siblings(self.groups, self.candidate, self.changes)
 
     def shows(self, source: Location) -> bool:
-        """Tell whether a URL shows anything, unlike a slide show that needs scripts."""
+        """Tell whether it is known what a URL shows, unlike a slide show that needs scripts."""
         return self.groups.pages[source] != NO_EVIDENCE
 
     def supporting(self, scope: Scope) -> Iterator[Merge]:
-        """Yield the merges within a scope that are evidence."""
+        """Yield the merges within a scope that are evidence for the candidate."""
         return (merge for merge in self.merges if merge.pages and scope.holds(merge.target))
 
     def within(self, scope: Scope) -> tuple[set[Location], list[Location]]:
-        """Return the changed URLs in a scope: those that are evidence, and all."""
+        """Return the changed URLs in a scope: those that are evidence, and then all of them."""
         sources = {source for merge in self.supporting(scope) for source in merge.sources}
         return sources & self.changes.keys(), [url for url in self.changes if scope.holds(url)]
 
     def tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
-        """Return the tally of *merges*, those of a scope."""
+        """Return the tally of the *merges* of a scope."""
         tally = Tally(scope, lost=sum(map(scope.holds, self._astray)))
-        # The first ones in reading order, so that they do not depend on the order of the merges.
+        # The first ones in reading order, so that examples do not depend on the order of the
+        # merges.
         first = nsmallest(
             MAX_EXAMPLES,
             self._counted(merges, tally),
@@ -171,10 +175,10 @@ class Trial:
         return tally
 
     def by_itself(self, scope: Scope) -> Tally:
-        """Return the tally of a scope whose counter-examples are compared with no others.
+        """Return the tally of a scope as if the candidate were applied nowhere else.
 
-        A number that selects a part of each list may be noise in the URL of a thing, some of which
-        have changed between two captures.
+        A number may select a page of each listing, and be noise in the URLs of articles. Judged
+        with the listings, articles that changed between two captures would look like content.
         """
         inside = {source: to for source, to in self.changes.items() if scope.holds(source)}
         merges = self.groups.merges(inside)
@@ -182,7 +186,7 @@ class Trial:
         return self.tally(scope, merges)
 
     def _counted(self, merges: Iterable[Merge], tally: Tally) -> Iterator[Merge]:
-        """Add merges to a tally, one by one; yield those that may serve as examples."""
+        """Add merges to a tally one by one; yield those that may serve as examples."""
         folds = self.groups.site.folds
         for merge in merges:
             lost, changed, unclear, moved, agreeing, unbiased, _, far = merge.agreement
@@ -212,9 +216,9 @@ class Trial:
         return self._blurred[page] > 1
 
     def scope_of(self, number: int, depth: int) -> Scope | None:
-        """Return the scope, *depth* steps from the widest, of all URLs which a merge changes.
+        """Return the scope, *depth* steps from the widest, of all URLs that a merge changes.
 
-        None if they have no scope in common that is so narrow.
+        None if they do not share a scope that narrow.
         """
         known = self._depths[number]
         if known and depth >= known:
@@ -222,10 +226,11 @@ class Trial:
         domain = self.groups.site.domain
         first, *rest = self.merges.changed(number)
         scopes = scopes_of(domain, first)
-        # Only the number of common scopes is kept: the scopes take half a kB for each merge.
+        # Only the number of common scopes is cached: the scopes would take half a kB for each
+        # merge.
         if not known:
             known = len(scopes)
-            # One URL for each beginning: URLs that begin alike are in the same scopes.
+            # One URL for each beginning is enough: URLs that begin alike are in the same scopes.
             for source in {beginning_of(source): source for source in rest}.values():
                 known = min(known, common(scopes, scopes_of(domain, source)))
             self._depths[number] = known

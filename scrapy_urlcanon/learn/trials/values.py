@@ -1,4 +1,4 @@
-"""Which values of a parameter that goes the evidence is about."""
+"""Tests which values of a dropped parameter, or dropped words of a path, the evidence covers."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
 
-# A segment that a template leaves out, whatever it is.
+# A segment that a template drops, whatever it is.
 _ANY_WORD = re.compile(r"\{_\w+\}")
 
 _Value: TypeAlias = "str | None"  # None where a URL has no such parameter
 
 _MAX_VALUES = 100
-"""Of a parameter with more values each says as little of the next one as any other."""
+"""Parameters with more values are not tested: each value is too rare."""
 
 _MIN_PAGES = 2
-"""Pages on which a value agrees before it is one with what it agrees with: any two listings are one
-page where both have ended."""
+"""On how many pages two values must agree to be one group. One page is not enough: past their ends
+any two listings look the same."""
 
 
 def only_value(name: str, merges: Iterable[Merge], shows: Callable[[Location], bool]) -> str | None:
-    """Return the one value of a parameter in all evidence; None if there is not one.
+    """Return ``name=value`` if all evidence has one value of the parameter, else None.
 
-    :param merges: those that are evidence.
-    :param shows: tells whether a URL shows anything; what does not, such as a slide show that needs
-        scripts, is no evidence for its value.
+    :param merges: the merges that are evidence.
+    :param shows: tells whether it is known what a URL shows. A URL of which that is not known, such
+        as a slide show that needs scripts, is no evidence for its value.
     """
     found: str | None = None
     for merge in merges:
@@ -52,15 +52,16 @@ def only_value(name: str, merges: Iterable[Merge], shows: Callable[[Location], b
 
 
 def tell_things_apart(names: Collection[str], merges: Iterable[Merge], chance: float) -> bool:
-    """Tell whether URLs that differ in nothing but values of parameters are several things.
+    """Tell whether URLs that differ only in values of dropped parameters are several pages.
 
-    Where each thing has one category, that ``/shoe/7?category=red`` is ``/shoe/7`` says nothing of
-    ``/list?category=red`` and ``/list?category=blue``, of which the crawl has seen a few. Captures
-    that changed are found among URLs with one value as often (Fisher's exact test).
+    Where each article has one category, ``/shoe/7?category=red`` shows the same as ``/shoe/7``.
+    That says nothing about ``/list?category=red`` and ``/list?category=blue``, of which a crawl may
+    have seen few. If captures had only changed, differences would be as frequent among URLs that
+    all have the same value (Fisher's exact test).
 
-    :param names: the parameters that go.
-    :param merges: all that the candidate does.
-    :param chance: how probable it must be that as many of those with several values differ.
+    :param names: the names of the dropped parameters.
+    :param merges: all merges of the candidate.
+    :param chance: the significance level.
     """
     urls, lost = Counter[bool](), Counter[bool]()
     for merge in merges:
@@ -86,22 +87,23 @@ def fall_apart(
     is_seen: Callable[[Location], bool],
     chance: float,
 ) -> bool:
-    """Tell whether the values of a parameter are several pages, by which of them agree.
+    """Tell whether the values of a parameter fall into groups that show different pages.
 
-    ``?order=date`` shows the listing that there is without an order, and ``?order=name`` now and
-    then what ``?order=size`` does. Nothing says then that either is the listing without an order.
-    So values that are one page again and again are put together, from the URLs without the
-    parameter on. A set of others that agrees with none of these, or less often than they do with
-    each other by more than chance, is something else (Fisher's exact test, once for each set).
-    A set that no folder has beside these is not: ``/book/edit?id=7&back=/books`` and
+    ``?order=date`` shows the same listing as no order at all, and ``?order=name`` now and then
+    shows the same as ``?order=size``. Neither of the latter two is evidence that the parameter may
+    be dropped. So values are grouped by whether they repeatedly show one page. The first group is
+    that of the URLs without the parameter, or of the most frequent value. If another group agrees
+    with it never, or significantly less often than its members agree among themselves, the
+    parameter selects content (Fisher's exact test, corrected for the number of groups).
+
+    Groups that share no folder with the first are not compared: ``/book/edit?id=7&back=/books`` and
     ``/author/edit?id=7&back=/authors`` have no page in common that could be the same.
 
     :param merges: those that are evidence.
-    :param shows: tells whether a URL shows anything.
-    :param changes: all URLs that the candidate makes something else of, those of *merges* too, each
-        with what it makes of it.
-    :param is_seen: tells whether that was seen itself.
-    :param chance: how probable it must be that a value agrees as seldom.
+    :param shows: tells whether it is known what a URL shows.
+    :param changes: all URLs that the candidate changes, each with its new form.
+    :param is_seen: tells whether the crawl saw such a form itself.
+    :param chance: the significance level.
     """
     counts = Counter[_Value]()
     for url, _ in changes:
@@ -116,10 +118,10 @@ def fall_apart(
     by_count = sorted(counts, key=lambda value: (-counts[value], value or ""))
     is_without = any(None in values for values in together)
     first, *others = _sets_of_one_page([None, *by_count] if is_without else by_count, together)
-    # Of many values one agrees seldom by chance.
+    # Groups of one value are not tested: of many values one agrees seldom by chance.
     sets_of_others = [values for values in others if len(values) > 1]
     beside = _pages_beside(first, together)
-    # That it agreed at all is why a value is among them.
+    # Less one each: a value is in the group because it agreed once.
     told = sum(beside[value] - 1 for value in first if counts[value] and beside[value])
     known = sum(counts[value] for value in first)
 
@@ -142,7 +144,7 @@ def fall_apart(
 
 
 def is_other_choice(param: str, others: Collection[Location]) -> bool:
-    """Tell whether URLs differ from those with a parameter by what else that one says in each."""
+    """Tell whether all of the *others* have the parameter too, with another value."""
     name = name_of(param)
     return bool(others) and all(name in map(name_of, other.params) for other in others)
 
@@ -155,18 +157,18 @@ def condition_of_kind(
     is_all: bool,
     chance: float,
 ) -> str:
-    """Return the first condition that tells all evidence from URLs of other kinds.
+    """Return the first condition that separates the evidence from URLs of other kinds, or "".
 
-    One script answers for many things, ``?do=details`` and ``?do=list``. Where the candidate makes
-    URLs of the one kind one again and again, and never those of the other, the other kind has shown
-    nothing: where it is another choice in the same place, or what goes is all that there is of it
-    and names no thing, or there are so many of it that it should have.
+    One script may serve many things, ``?do=details`` and ``?do=list``. If all evidence has
+    ``do=details``, nothing is known about the others, and the rule needs that condition, provided
+    that the others have another value of the same parameter, or some have no other parameter that
+    could name a thing, or they are so many that some of them should have been evidence.
 
-    :param scopes: of each of these conditions.
+    :param scopes: the scope narrowed by each condition that all evidence meets.
     :param showing: how many URLs are evidence.
     :param changed: all URLs that the candidate changes.
-    :param is_all: whether what goes is all that some of them have.
-    :param chance: how probable it must be that no other kind shows anything.
+    :param is_all: whether some URLs have no parameters but the dropped ones.
+    :param chance: the significance level.
     """
     for narrow in scopes:
         outside = [source for source in changed if not narrow.holds(source)]
@@ -181,11 +183,13 @@ def condition_of_kind(
 
 
 def is_telling(showing: int, count: int, of: int, chance: float) -> bool:
-    """Tell whether it is no chance that only some of *count* URLs show something, of all there are.
+    """Tell whether it is significant that all evidence lies among *count* of the URLs.
 
-    :param showing: how many of these do; those above *count* are where nobody saw them, as a rule
-        that was accepted before gave them another path.
-    :param of: how many URLs there are, with the others.
+    :param showing: how many URLs are evidence. It may exceed *count* if rules accepted earlier gave
+        some of them another path.
+    :param count: how many URLs there are of the kind that has evidence.
+    :param of: how many URLs there are of all kinds.
+    :param chance: the significance level.
     """
     likely: float = (1.0 - min(showing, count) / (count + 1)) ** (of - count)
     return likely <= chance
@@ -197,14 +201,14 @@ def has_silent_word(
     changed: Collection[Location],
     chance: float,
 ) -> bool:
-    """Tell whether a template leaves out a word of the path of which no URL shows that it may.
+    """Tell whether a template drops some word of the path without any evidence for that word.
 
-    Where ``/print/7`` is ``/node/7`` and no ``/comment/7`` is either, though there are so many that
-    some of them should be, comments have numbers of their own.
+    If ``/print/7`` shows the same as ``/node/7``, and no ``/comment/7`` does, although there are so
+    many of these that some should, then comments have numbers of their own.
 
-    :param showing: the URLs that do, whatever the word.
-    :param changed: all that the candidate changes.
-    :param chance: how probable it must be, over all words.
+    :param showing: the URLs that are evidence, whatever the word.
+    :param changed: all URLs that the candidate changes.
+    :param chance: the significance level, over all words.
     """
     places = [
         place
@@ -217,7 +221,7 @@ def has_silent_word(
         shown = Counter(url.path.split("/")[place] for url in showing)
         count = Counter(url.path.split("/")[place] for url in changed)
         heard = sum(count[word] for word in shown)
-        # More are titles, each of one thing.
+        # With more words they are titles, each of one page.
         if len(count) <= MAX_WORDS and any(
             is_telling(shown.total(), heard, heard + count[word], chance / len(count))
             for word in count.keys() - shown.keys()
@@ -229,14 +233,15 @@ def has_silent_word(
 def is_of_one_path(
     segments: Sequence[str], having: Sequence[Location], urls: Iterable[Location], chance: float
 ) -> bool:
-    """Tell whether a parameter is one of a single path, such as a script, and of no other.
+    """Tell whether a parameter belongs to a single path, such as a script, and to no other.
 
-    All URLs that have it are there, and so many with parameters have other paths that some of these
-    should have it, were it one of the whole site.
+    That is so if all URLs that have it have this path, and so many URLs with parameters have other
+    paths that some of them would have it if it were used across the site.
 
-    :param segments: those of the path.
+    :param segments: the segments of the path.
     :param having: the URLs that have it.
-    :param urls: all that were seen.
+    :param urls: all URLs that were seen.
+    :param chance: the significance level.
     """
     path = "/".join(("", *segments))
     if any(url.path != path for url in having):
@@ -248,7 +253,7 @@ def is_of_one_path(
 def _sets_of_one_page(
     values: list[_Value], together: Counter[frozenset[_Value]]
 ) -> list[set[_Value]]:
-    """Return the values in sets that are one page again and again, each from the first one on."""
+    """Return the values grouped by whether they repeatedly show one page, in the order given."""
     found = []
     left = dict.fromkeys(values)
     while left:
@@ -264,7 +269,7 @@ def _sets_of_one_page(
 
 
 def _pages_beside(some: set[_Value], together: Counter[frozenset[_Value]]) -> Counter[_Value]:
-    """Return by value on how many pages it agrees with another one of *some*."""
+    """Return for each value on how many pages it agrees with another value of *some*."""
     pages = Counter[_Value]()
     for values, count in together.items():
         for value in values:
@@ -274,7 +279,7 @@ def _pages_beside(some: set[_Value], together: Counter[frozenset[_Value]]) -> Co
 
 
 def _folder(url: Location) -> tuple[Origin, str]:
-    """Return where a URL stands: whichever of the things there it is of.
+    """Return the origin and folder of a URL, with numbers masked.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> _folder(locate("http://a.example/book/7/edit/?id=1"))[1]
@@ -284,5 +289,5 @@ def _folder(url: Location) -> tuple[Origin, str]:
 
 
 def value_in(url: Location, name: str) -> _Value:
-    """Return the parameter of that name, with its value."""
+    """Return the parameter with this name as ``name=value``; None if the URL has none."""
     return next((param for param in url.params if name_of(param) == name), None)

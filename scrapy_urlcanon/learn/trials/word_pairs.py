@@ -1,8 +1,8 @@
-"""What other words in the places of those that a template replaces show: whether it is luck.
+"""Tests by the siblings of a template whether its evidence may be luck.
 
-Where ``/user/7/friends`` and ``/user/7/likes`` show one page for most users, since most have
-neither, some pair of words will always look as if it made no difference. So the record of one
-pair is held against those of its siblings: the same template with other words.
+Most users have neither friends nor likes, so ``/user/7/friends`` and ``/user/7/likes`` mostly show
+the same page, and some pair of words will always look interchangeable. So the record of one pair of
+words is judged beside its *siblings*: the same template with other words.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 _Words: TypeAlias = "tuple[str, ...]"
 _Context: TypeAlias = "tuple[str, _Words, _Words]"
 
-# A number that a template leaves out.
+# A number that a template drops.
 _ANY_NUMBER = re.compile(r"\{_\w+:digits\}")
 
-# A parameter that a template leaves out, whatever its value.
+# A parameter that a template drops with any value.
 _ANY_VALUE = re.compile(r"[^=]+=\{_\w+\}")
 
-# What is between a name and its value in a segment of a path: `sort:votes`.
+# Separates a name from its value within a segment of a path: `sort:votes`.
 _ENDS_NAME = re.compile("[:=,]")
 
 _MAX_CHANCE = 0.05
-"""How likely it may be by chance that an order is never another page where others are."""
+"""Significance level for a sort order never showing another page while others do."""
 
 MAX_WORDS = 12
-"""Words in one place that are compared with each other."""
+"""The most words in one place that are compared with each other."""
 
 
 def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Location]) -> bool:
-    """Tell whether a candidate replaces some of few words or numbers that many URLs have.
+    """Tell whether a candidate replaces words of a small set that many URLs share.
 
-    That is a choice, such as a version, a section or a season. Any text beside the number of a
-    page is a title.
+    They are a choice, such as a version, a section or a season. Text beside the number of a page is
+    a title, not a choice.
     """
     segments, places = _places(candidate)
     source = str(candidate[0].setting)
@@ -65,11 +65,11 @@ def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Locatio
 def luck_of_siblings(
     groups: Groups, candidate: Sequence[Operation], changes: Mapping[Location, Location]
 ) -> list[float]:
-    """Return on what share of its pages each sibling of a candidate is right that is so at times.
+    """Return the share of right pages of each sibling that is sometimes right, sometimes wrong.
 
-    There are none where the candidate replaces neither words of the path nor the host by another,
-    or where each sibling is always right or always wrong. Where a listing has one part only, which
-    is the same in any order, there is one that is always right by luck.
+    The list is empty if the candidate replaces neither words of the path nor the host, or if each
+    sibling is always right or always wrong. It is ``[1.0]`` if the candidate drops a sort order
+    that matters elsewhere: the only page of a short listing is the same in any order.
 
     :param changes: what the candidate changes, and into what.
     """
@@ -98,7 +98,7 @@ def luck_of_siblings(
             pair = frozenset((one, other))
             if not (is_here and pair == own):
                 (agree if seen[one] == seen[other] else differ)[pair] += 1
-    # Of two names of one host a few pages differ, which print their own address.
+    # Between two names of one host a few pages differ, which show their own address.
     few = MAX_FALSE if hosts else 0.0
     return [
         count / (count + differ[pair])
@@ -110,11 +110,12 @@ def luck_of_siblings(
 def led_astray(
     groups: Groups, candidate: Sequence[Operation], changes: Mapping[Location, Location]
 ) -> list[Location]:
-    """Return the URLs that a template leads to a word, and whose pages are found at another one.
+    """Return the URLs that a template maps to one word, but whose pages are found under another.
 
-    Where ``/{a}/latest`` is ``/{a}/2.3`` for some and ``/{a}/1.0`` for others, it is so for those
-    alone of which 2.3 is the latest. Of texts that stay from version to version it says nothing:
-    they are found at another one where they are at this one, too.
+    If ``/{a}/latest`` is ``/{a}/2.3`` for some and ``/{a}/1.0`` for others, the template
+    ``/{a}/latest`` -> ``/{a}/2.3`` is right only where 2.3 happens to be the latest. Pages that do
+    not change between versions say nothing about that: they are found both at this version and at
+    another.
 
     :param changes: what the candidate changes, and into what.
     """
@@ -141,7 +142,7 @@ def led_astray(
 
 
 def _places_between(one: Location, other: Location) -> set[int] | None:
-    """Return in which segments of their paths two URLs differ; None where in something else."""
+    """Return the indices of the path segments in which two URLs differ; None if more differs."""
     mine, theirs = one.path.split("/"), other.path.split("/")
     if one.origin != other.origin or one.params != other.params or len(mine) != len(theirs):
         return None
@@ -149,21 +150,20 @@ def _places_between(one: Location, other: Location) -> set[int] | None:
 
 
 def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -> bool:
-    """Tell whether an order goes or comes with words of a path, and makes a difference elsewhere.
+    """Tell whether the candidate adds or drops a sort order in the path that matters elsewhere.
 
-    What shows no difference between short listings says nothing of longer ones. Of an order that
-    goes by itself the longer ones are looked at by the candidate.
+    Short listings look the same in any order, which says nothing about longer ones.
     """
     orders: dict[str, set[str]] = {}
     for source, target in changes.items():
         if source.path != target.path:
             one, other = _orders(source), _orders(target)
-            # One that moves into a parameter stays.
+            # An order that moves into a parameter is not dropped.
             for order in one.keys() ^ other.keys():
                 orders.setdefault(order[0], set()).add({**one, **other}[order])
     if not orders:
         return False
-    # By name, and by what is left of the URL without its order.
+    # By name of the order, then by the URL without it.
     listings: dict[str, dict[Location, dict[str, Location]]] = {name: {} for name in orders}
     for location in groups.pages:
         for (name, _), text in _orders(location).items():
@@ -179,13 +179,14 @@ def _is_default_order(
     texts: Collection[str],
     listings: Mapping[Location, Mapping[str, Location]],
 ) -> bool:
-    """Tell whether an order is that of listings without one, or no order makes a difference.
+    """Tell whether a sort order is the default one, or no order makes a difference.
 
-    Of short listings all orders are. This one is never another page than without an order, and
-    others are so often that it is no chance (Fisher's exact test, 5 %).
+    Any order looks like the default in short listings. So it must never show another page than the
+    URL without an order, while other orders do so significantly often (Fisher's exact test, 5 %).
 
-    :param texts: the segments or parameters that name it, or several orders.
-    :param listings: what was seen of each listing, by its order.
+    :param texts: the segments or parameters that set the order; more than one if there are several
+        orders.
+    :param listings: by URL without an order, the URL seen for each order.
     """
     matters = False
     own: Counter[bool] = Counter()
@@ -211,7 +212,7 @@ def _without(location: Location, text: str) -> Location:
 
 
 def _orders(location: Location) -> dict[tuple[str, str], str]:
-    """Return the orders that a URL names, each with the segment or parameter that says it.
+    """Return the sort orders in a URL, each with the segment or parameter that sets it.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> _orders(locate("http://a.example/sort:age/order-by-votes/order-12/?dir=up"))
@@ -219,16 +220,16 @@ def _orders(location: Location) -> dict[tuple[str, str], str]:
     """
     segments = location.path.split("/")
     split = [(_ENDS_NAME.split(part, maxsplit=1), part) for part in (*segments, *location.params)]
-    # A hyphen ends it before words only: `order-12` is one of many orders, and no order.
+    # A hyphen counts only before words: `order-12` is the number of an order of goods.
     worded = (segment for segment in segments if not any(map(str.isdigit, segment)))
     split += [(segment.split("-", maxsplit=1), segment) for segment in worded]
     return {(name, value[0]): part for (name, *value), part in split if value and is_ordering(name)}
 
 
 def _places(candidate: Sequence[Operation]) -> tuple[list[str], list[int]]:
-    """Return the segments of the first template, and where the second one has others.
+    """Return the segments of the first template, and the indices where the second one differs.
 
-    One that leaves out parameters, whatever they are, replaces words of the path all the same.
+    Templates that also drop parameters with any value count as replacing words of the path.
     """
     (source, _, query), (target, _, new_query) = (t.partition("?") for t in candidate[0].shapes)
     segments, new = source.split("/"), target.split("/")
@@ -242,8 +243,9 @@ def _places(candidate: Sequence[Operation]) -> tuple[list[str], list[int]]:
 def _by_context(
     groups: Groups, depth: int, places: Sequence[int], left_out: Collection[str]
 ) -> dict[_Context, dict[_Words, object]]:
-    """Return the pages of the words in some places of paths of a depth, by all around them.
+    """Return the page of each combination of words in *places*, by the rest of the URL.
 
+    :param depth: the number of path segments of the URLs that are looked at.
     :param left_out: names of parameters that make no difference.
     """
     found: dict[_Context, dict[_Words, object]] = {}
@@ -259,13 +261,13 @@ def _by_context(
         pages = found.setdefault(context, {})
         other = pages.setdefault(words, page)
         if other != page:
-            # The same one in whatever order the URLs are.
+            # A fixed choice, so that the order of the URLs does not matter.
             pages[words] = min(other, page, key=str)
     return found
 
 
 def _by_host(groups: Groups) -> dict[_Context, dict[_Words, object]]:
-    """Return the pages of the hosts that have the same path and parameters."""
+    """Return the page of each host, by the rest of the URL."""
     found: dict[_Context, dict[_Words, object]] = {}
     for ((_, host), path, params), page in groups.pages.items():
         if page != NO_EVIDENCE:
