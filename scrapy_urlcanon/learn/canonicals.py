@@ -1,10 +1,10 @@
-"""When to believe a page that declares another URL as its canonical one.
+"""Decides when to believe a page that declares another URL as its canonical URL (RFC 6596).
 
-Declared canonicals reach what no rewrite can, and are wrong on one site of five: listings whose
-every page declares the first, edit forms that declare the article, ``replytocom``, sites where
-every page declares the home page. So nothing is believed on its word: a *way of declaring* (which
-parameters go, and from what kind of path) is believed once enough pages that declare so were seen
-beside the page that they declare, and showed the same.
+Declared canonicals merge URLs that no rewrite could, and are wrong on one site of five: every page
+of a listing declares the first, an edit form declares the article, and so does ``replytocom``, or
+every page declares the home page. So a declaration alone is not believed. Declarations are grouped
+by *way*: which parameters they drop, and from what kind of path. A way is believed once enough URLs
+that declare so were fetched together with the URL that they declare, and both showed the same page.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PAGE_SEGMENT = re.compile(r"(?:comment-)?(?:page|p|pg|seite|pagina)[-_]?\d+|\d+
 
 
 def way_of(source: Location, target: Location) -> Hashable:
-    """Return in what way a URL declares another one; ways are compared for equality.
+    """Return the way in which *source* declares *target*, a key to be compared for equality.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> home = "http://a.example/"
@@ -57,7 +57,8 @@ def way_of(source: Location, target: Location) -> Hashable:
 def is_implausible(source: Location, target: Location) -> bool:
     """Tell whether a declaration is of a kind that is wrong on most sites that make it.
 
-    Or whether it is one user of a server who says what the page of somebody else is.
+    Such are a page of a listing that declares another page, any page that declares the home page,
+    and a page of one user of a server that declares a page outside that user's directory.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> home = locate("http://a.example/")
@@ -95,7 +96,7 @@ def is_implausible(source: Location, target: Location) -> bool:
 
 
 class DeclaredCanonicals:
-    """Which declared canonicals of one site are to be believed, as far as has been seen.
+    """The ways of declaring canonical URLs on one site, each with how often it was right.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> canonicals = DeclaredCanonicals()
@@ -111,21 +112,21 @@ class DeclaredCanonicals:
         self._seen: dict[Hashable, list[int]] = {}
 
     def compare(self, source: Location, target: Location, *, same_page: bool) -> None:
-        """Take note whether a URL and the one that it declared showed one page."""
+        """Count whether a URL and the one that it declares showed the same page."""
         counts = self._seen.setdefault(way_of(source, target), [0, 0])
         counts[0 if same_page else 1] += 1
 
     def believes(self, source: Location, target: Location) -> bool:
-        """Tell whether what this URL declares may be taken as seen."""
+        """Tell whether *target*, declared by *source*, may be taken for the same page."""
         if source == target or is_implausible(source, target):
             return False
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
         return self.thresholds.accept_alias(right, wrong)
 
     def is_trusted(self, source: Location, target: Location) -> bool:
-        """Tell whether what this URL declares was right more than once, and never wrong.
+        """Tell whether this way of declaring was right more than once, and never wrong.
 
-        Then it may serve as evidence.
+        Then it may serve as evidence for rules.
         """
         if not self._seen:
             return False
@@ -134,9 +135,10 @@ class DeclaredCanonicals:
 
 
 def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location, int]:
-    """Return the page that redirects and trusted canonicals say of URLs that were not seen.
+    """Return the pages of URLs that were not fetched, as redirects and trusted canonicals tell.
 
-    A form to log in names what redirects to it, and may be the same for all of these.
+    A redirect to a URL that names its source in a parameter does not count: that is mostly a login
+    form, which is the same page for all sources.
     """
     found: dict[Location, int] = {}
     for targets, tells in (
@@ -151,7 +153,7 @@ def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location,
 
 
 def _leads_back(source: Location, target: Location) -> bool:
-    """Tell whether a URL has the address in a parameter that redirects to it.
+    """Tell whether *target* has the address of *source*, which redirects to it, in a parameter.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> source = locate("http://a.example/write/7")

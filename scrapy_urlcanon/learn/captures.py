@@ -1,4 +1,4 @@
-"""What was captured of one domain, and the pages that it amounts to."""
+"""Collects the observations of one domain, and groups their URLs by the page that they show."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL, _IS_DATA = 1, 2, 4, 8
 
 DECLARED_BITS = 8
-"""Bits that the simhash of a page and of that which it declares may differ in: pairs 5 to 8 bits
-apart were one page in 96 to 100 % of the lines."""
+"""In how many bits the simhashes of a page and of its declared canonical may differ. Pairs 5 to 8
+bits apart had 96 to 100 % of their lines in common."""
 
 _NUMBER = re.compile(r"\d+", re.ASCII)
 
 MAX_RUN = 250_000
-"""Captures that are sorted at once."""
+"""How many captures are sorted at once."""
 
-# URLs of each run that tell which ones are to be sorted together.
+# How many URLs of each run are sampled to choose the borders between runs.
 _SAMPLES = 50
 
 _NEAR_TARGETS = 1_000
 
 Shown: TypeAlias = "tuple[int, int, int]"
-"""What a capture showed: flags that say what is known, 64 bits of the digest, and the simhash."""
+"""What a capture showed: flags for what is known, 64 bits of the digest, and the simhash."""
 
 
 class Captures:
@@ -72,7 +72,8 @@ class Captures:
                 main = _short(observation.main_sha1) ^ observation.title
             if observation.simhash64 is not None:
                 flags |= _HAS_SIMHASH
-                # Near simhashes stay near under one title, and become far ones under two.
+                # So near simhashes stay near if the titles are equal, and become far if they
+                # differ.
                 simhash = observation.simhash64 ^ observation.title
             if observation.text_sha1.startswith(RAW):
                 flags |= _IS_DATA
@@ -101,7 +102,7 @@ class Captures:
         self._visited += other._visited
 
     def site(self, domain: str) -> Site:
-        """Return what the captures amount to, and forget them: both would not fit side by side.
+        """Return the site that the captures describe, and free them: both would not fit in memory.
 
         A URL that the canonicalizer cannot parse is left out: no rule touches it.
         """
@@ -113,7 +114,7 @@ class Captures:
         redirects: dict[int, Location] = {}
         canonical: set[int] = set()
         spellings = _Spellings()
-        # Variants, which stand side by side, declare the same.
+        # Variants of a URL are neighbours in this order, and mostly declare the same.
         target_of = lru_cache(_NEAR_TARGETS)(locate)
         before, location, row, count = b"", None, NO_ROW, 0
         for text, run, number in _in_order(runs):
@@ -142,7 +143,7 @@ class Captures:
                 _point(redirects, row, location, target_of(run.redirect[number], semicolons))
         locations = collected.locations
         reordered = list(spellings.reordered(locations))
-        # The last run is large.
+        # The last run is large: free it.
         run = _Run()
         del collected, spellings
         pages = contents.pages()
@@ -164,10 +165,10 @@ class Captures:
 
 
 def _goes_on(observation: Observation) -> bool:
-    """Tell whether a page went on by itself to one that is told from it by numbers alone.
+    """Tell whether a page refreshes to a URL that differs from its own in numbers only.
 
-    A slide of a show does so after some seconds, by the ``<meta http-equiv="refresh">`` of a page
-    that moved: it has a text of its own, which no spider got.
+    A slide show does so, with ``<meta http-equiv="refresh">``. That is no redirect of a page that
+    moved: each slide has a text of its own, though no spider got it.
 
     >>> from scrapy_urlcanon.learn.observation import Observation
     >>> targets = "http://a.example/4?slides", "http://a.example/moved"
@@ -180,9 +181,9 @@ def _goes_on(observation: Observation) -> bool:
 
 
 def _point(targets: dict[int, Location], row: int, location: Location, target: Location) -> None:
-    """Note what the URL of a row points to, unless that is itself or no URL."""
+    """Note the URL that a row points to, unless it is the row's own URL or cannot be parsed."""
     if target.origin.scheme and target != location:
-        # Where captures disagree, any fixed choice will do.
+        # If captures disagree, any fixed choice will do.
         targets[row] = max(targets.get(row, target), target)
 
 
@@ -192,8 +193,7 @@ class _Contents:
     __slots__ = ("_flags", "_main", "_simhash")
 
     def __init__(self) -> None:
-        # One after the other: a million objects would take many times as much, and leave the
-        # memory in pieces when they go.
+        # In arrays: a million objects would take many times the memory, and fragment it when freed.
         self._flags = bytearray()
         self._main, self._simhash = array("Q"), array("Q")
 
@@ -218,9 +218,10 @@ class _Contents:
         self._simhash += other._simhash
 
     def pages(self) -> array[int]:
-        """Return the page number of each of them.
+        """Return the page number of each capture.
 
-        One page has equal digests, or simhashes near that of its first capture.
+        Captures are of one page if their digests are equal, or if their simhashes are near that of
+        its first capture.
         """
         near = SimhashIndex(simhash for flags, _, simhash in self if flags & _HAS_SIMHASH)
         # The first row of each digest.
@@ -258,9 +259,10 @@ class _Contents:
     def join_declared(
         self, pages: array[int], declared: Mapping[int, Location], locations: Locations
     ) -> None:
-        """Take a page for that which it declares where their texts are nearly the same.
+        """Join a page with the canonical URL that it declares if their texts are nearly the same.
 
-        What the site says and what the text says are two witnesses: each may say less.
+        Declaration and text support each other, so that less similarity is asked for than for text
+        alone.
         """
         same: dict[int, int] = {}
 
@@ -293,18 +295,18 @@ class _Run:
 
     def __init__(self) -> None:
         self.urls = bytearray()
-        """One URL after the other."""
+        """The URLs, joined without separators."""
         self._ends = array("Q")
         self.contents = _Contents()
         self.canonical: dict[int, str] = {}
-        """The canonical URL that a capture declares, where it is another one."""
+        """The canonical URL that a capture declares, by number, unless it is its own URL."""
         self.redirect: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def each_url(self) -> list[bytes]:
-        """Return the URLs of the captures; all of them at once take the least time."""
+        """Return the URLs of all captures: faster than one by one."""
         urls = bytes(self.urls)
         return [urls[start:end] for start, end in pairwise(chain((0,), self._ends))]
 
@@ -329,18 +331,18 @@ class _Run:
 
 
 def _with_semicolons(run: _Run) -> Iterator[str]:
-    """Yield the URLs of a run that may have a semicolon: none of most."""
+    """Yield the URLs of a run if any of them has a semicolon."""
     if b";" in run.urls:
         for url in run.each_url():
             yield url.decode("utf-8", "surrogatepass")
 
 
 def _in_order(runs: list[_Run]) -> Iterator[tuple[bytes, _Run, int]]:
-    """Yield the URLs in their order, each with its captures, and let go of them.
+    """Yield each capture as URL, run and number, sorted by URL; free the runs on the way.
 
-    What stands together in the order is sorted together: sorting all of ten million at once would
-    take more memory than all else that is known of them, and hardly ever find it in a cache of the
-    processor.
+    The captures are first split into runs by ranges of URLs, and each run is sorted by itself.
+    Sorting ten million at once would take more memory than all else that is known of them, and miss
+    the processor's cache nearly every time.
     """
     if len(runs) > 1:
         runs = _apart(runs)
@@ -348,8 +350,8 @@ def _in_order(runs: list[_Run]) -> Iterator[tuple[bytes, _Run, int]]:
     while runs:
         run = runs.pop()
         urls = run.each_url()
-        # Bytes of UTF-8 are in the same order as the text. Numbers in an array, as those of all
-        # captures of a site as objects would take 32 bytes each.
+        # UTF-8 bytes sort as the text does. The numbers are in an array, since as objects they
+        # would take 32 bytes each.
         for number in array("l", sorted(range(len(run)), key=urls.__getitem__)):
             yield urls[number], run, number
         if runs:
@@ -358,10 +360,10 @@ def _in_order(runs: list[_Run]) -> Iterator[tuple[bytes, _Run, int]]:
 
 
 def _give_back() -> None:
-    """Give memory that was let go of back to the system, where the C library does not.
+    """Return freed memory to the operating system, if the C library does not.
 
-    glibc keeps blocks of up to 32 MB for others like them, as those of runs, and what is made of
-    these is none: of ten million captures it kept 0.9 GB.
+    glibc keeps freed blocks of up to 32 MB, such as those of runs, for blocks of the same size,
+    which are not asked for again: it kept 0.9 GB of ten million captures.
     """
     if sys.platform == "linux":
         from ctypes import CDLL  # noqa: PLC0415 - for large domains only
@@ -371,7 +373,7 @@ def _give_back() -> None:
 
 
 def _apart(runs: list[_Run]) -> list[_Run]:
-    """Return as many runs of the same captures, each before the next in the order of URLs."""
+    """Return the captures in new runs, each of one range of URLs, in ascending order."""
     sample = sorted(chain.from_iterable(run.each_url()[:: MAX_RUN // _SAMPLES] for run in runs))
     borders = sample[_SAMPLES::_SAMPLES]
     parts = [_Run() for _ in range(len(borders) + 1)]
@@ -389,21 +391,21 @@ class _Spellings:
 
     def __init__(self) -> None:
         self.several: dict[int, dict[bytes, Shown]] = {}
-        """By row, where there are several, with what was captured under each."""
-        # The first spelling, where it is another one than the normal form.
+        """By row, for URLs with several spellings: what was captured under each."""
+        # The first spelling of each URL, if it is not the normal form.
         self._rows, self._ends, self._urls = array("Q"), array("Q"), bytearray()
 
     def begin(self, row: int, text: bytes, location: Location) -> None:
-        """Note the first spelling of a URL; later rows come later."""
+        """Note the first spelling of a URL. Rows must come in ascending order."""
         if len(location.params) > 1 and text != _normal(location):
             self._rows.append(row)
             self._urls += text
             self._ends.append(len(self._urls))
 
     def add(self, row: int, location: Location, text: bytes, shown: Shown, before: Shown) -> None:
-        """Add what was captured under a spelling, which may be the first.
+        """Add what was captured under a spelling, which may be the first one again.
 
-        :param before: what was captured under the first one, where this is the second.
+        :param before: what was captured under the first spelling, if this is the second.
         """
         of_row = self.several.get(row)
         if of_row is None:
@@ -445,13 +447,13 @@ def _reordered(host: str, spellings: Mapping[bytes, Shown]) -> Iterator[Reordere
 
 
 def _weight(shown: Shown) -> tuple[bool, int, bool, int]:
-    """Return what orders the captures of one URL: evidence first, then what was seen."""
+    """Return a sort key for the captures of one URL: those with evidence first."""
     flags, main, simhash = shown
     return not flags & _HAS_MAIN, main, not flags & _HAS_SIMHASH, simhash
 
 
 def _location_of(url: bytes, semicolon_hosts: Container[str]) -> Location | None:
-    """Return a URL, taken apart; None where the canonicalizer cannot parse it."""
+    """Return the location of a URL; None if the canonicalizer cannot parse it."""
     location = locate(url.decode("utf-8", "surrogatepass"), semicolon_hosts)
     return location if location.origin.scheme else None
 
@@ -470,7 +472,7 @@ _PRIME = (1 << 64) - 59
 def _short(digest: str) -> int:
     """Return 64 bits of a digest, the same for any hash seed.
 
-    Two of a million different pages share them once in ten thousand crawls of that size.
+    Two of a million different pages share them in one of ten thousand crawls of that size.
     """
     try:
         if len(digest) == 40:  # noqa: PLR2004 - a hexadecimal SHA-1

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _Part = TypeVar("_Part")
 
 CLEAR = 3
-"""If so many URLs agree, for each one that differs, those that differ are taken for changed."""
+"""At least this many URLs must agree before one that differs is taken for a page that changed."""
 
 
 class Groups:
@@ -58,16 +58,16 @@ class Groups:
         """
         self.site = site
         self.pages = Forms(site.locations, site.pages)
-        """Page under each form; a tuple where URLs of several pages have become one form."""
+        """The page of each form; a tuple if URLs of several pages have become one form."""
         promised = promised or {}
         self.promised = {
             location for location in promised if self.pages.get(location) in {None, NO_EVIDENCE}
         }
         self.settled: Callable[[Location], Location] = as_it_is
-        """Returns what the accepted templates make of a URL that was not seen."""
+        """Applies the accepted templates to a URL that was not seen."""
         self.rate_of_change = NO_RATE
-        """How often a capture shows a page that has changed, as far as is known."""
-        # By handle: the rows of URLs whose forms have it, or had it.
+        """How often a capture differs because its page changed, as far as is known."""
+        # By handle: the rows of the URLs whose forms have it or had it.
         self._handles: dict[str, array[int]] = {}
         self._joined = _Joined(len(site.sizes))
         for location in self.promised:
@@ -78,13 +78,13 @@ class Groups:
             self.pages.put(row, page)
             self._joined.add(page, row)
         self._rows = _RowsOfPages(site, self._joined)
-        # The current forms of redirect targets that were not seen, from page `contents` on.
+        # The current forms of redirect targets that were not seen; their pages begin at `contents`.
         self._unseen = [*site.unseen]
         self._duplicates = array("i", filter(self._rows.has, range(len(site.sizes))))
 
     def duplicates(self) -> Sequence[int]:
         """Return the pages that are found under several forms."""
-        # Only of those that were so before, since no rule adds a form to a page.
+        # Pages without duplicates stay so, since no rule adds a form to a page.
         self._duplicates = array("i", filter(self._is_duplicate, self._duplicates))
         return self._duplicates
 
@@ -96,12 +96,12 @@ class Groups:
 
     @property
     def redundant(self) -> int:
-        """How many forms of seen URLs show a page that another form shows as well."""
+        """How many forms of seen URLs show a page that another form shows too."""
         counts = (self.pages.count(self._rows.of(page)) for page in self.duplicates())
         return sum(count - 1 for count in counts if count)
 
     def forms(self, page: int) -> list[Location]:
-        """Return the forms under which a page is found, if several URLs showed it."""
+        """Return the forms under which a page is found; none if only one URL showed it."""
         is_form, location_of = self.pages.is_form, self.site.locations.__getitem__
         forms = [location_of(row) for row in self._rows.of(page) if is_form[row]]
         if page in self._joined:
@@ -121,9 +121,10 @@ class Groups:
     def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
         """Tell whether a page is still found under several URLs of one shape after *changes*.
 
-        Listings past their end, days without events, texts that are not translated yet: such a page
-        is the same for any value of the parameter that selects it. So its URLs agree whatever a
-        rule does to them, and are weak evidence. A listing past its end may have one URL only.
+        Listings past their end, days without events and missing translations show one page for any
+        value of the parameter that selects it. Their URLs agree whatever a rule does to them, so
+        they are weak evidence. A listing past its end counts as blurred even if it has one URL
+        only.
         """
         forms = {changes.get(location, location) for location in self.forms(page)}
         if len(forms) > 1:
@@ -141,9 +142,10 @@ class Groups:
         return self._handles.keys()
 
     def index(self, handles: Collection[str]) -> None:
-        """Put *handles* into the index, in one pass over all URLs.
+        """Add *handles* to the index, in one pass over all URLs.
 
-        A handle is a mark of URLs that an operation may change, such as a parameter's name.
+        A handle marks the URLs that an operation may change. It is, for example, ``?`` and the name
+        of a parameter.
         """
         missing = {handle for handle in handles if handle not in self._handles}
         if not missing:
@@ -152,7 +154,7 @@ class Groups:
             self._handles[handle] = array("i")
         table = {handle: self._handles[handle] for handle in missing}
         seen = self.site.locations
-        # Each different part of URLs is looked at once, not once for each URL that has it.
+        # Each distinct part is looked at once, not once for each URL that has it.
         for part_of, rows_of_parts in (
             (seen.origin_of, _rows_to_mark(seen.origins, handles_of_origin, table)),
             (seen.path_of, _rows_to_mark(seen.paths, handles_of_path, table)),
@@ -169,15 +171,15 @@ class Groups:
                 table[handle].append(row)
 
     def _forms_with(self, handle: str) -> Iterator[Location]:
-        """Return the forms with a handle, which must be in the index."""
+        """Return the forms that have a handle, which must be in the index."""
         return self.pages.among(self._handles[handle])
 
     def with_any(self, names: Iterable[str]) -> Iterator[Location]:
-        """Yield the forms with each of some parameters, whose handles must be in the index."""
+        """Yield the forms that have any of these parameters, whose handles must be in the index."""
         return chain.from_iterable(self._forms_with("?" + name) for name in names)
 
     def values_of(self, name: str) -> set[str]:
-        """Return the values of a parameter, whose handle must be in the index, as ``name=1``."""
+        """Return the values of a parameter as ``name=value``; its handle must be in the index."""
         beginning = name + "="
         seen = {location.params for location in self._forms_with("?" + name)}
         return {param for params in seen for param in params if param.startswith(beginning)}
@@ -185,13 +187,13 @@ class Groups:
     def affected(
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
-        """Return the forms that the operations change, each with what they make of it."""
+        """Return the forms that the operations change, each with its new form."""
         return dict(self.each_affected(operations, scope))
 
     def each_affected(
         self, operations: Sequence[Operation], scope: Scope | None
     ) -> Iterator[tuple[Location, Location]]:
-        """Yield each form that the operations, one after the other, change, and the new form."""
+        """Yield each form that the operations, applied in turn, change, with its new form."""
         self.index({operation.handle for operation in operations})
         are_several = len(operations) > 1
         apply = partial(apply_all, operations) if are_several else operations[0].apply
@@ -209,13 +211,13 @@ class Groups:
                     yield location, changed
 
     def merges(self, changes: dict[Location, Location]) -> Merges:
-        """Return the merges: groups of several forms that *changes* make one."""
-        # Most targets have one source. A list for each would take 110 bytes.
+        """Return the merges: groups of two or more forms that *changes* map to one form."""
+        # Most targets have one source, for which a list would take 110 bytes.
         first: dict[Location, Location] = {}
         more: dict[Location, list[Location]] = {}
         for source, target in changes.items():
             end = self._end(target)
-            # Unless an accepted template leads it back to where it was.
+            # Skipped if an accepted template maps it back to where it was.
             if end != source and first.setdefault(end, source) is not source:
                 more.setdefault(end, []).append(source)
         found = Merges()
@@ -235,7 +237,7 @@ class Groups:
     def _shown_by(
         self, sources: list[Location], shown: list[Pages]
     ) -> tuple[tuple[int, ...], Agreement]:
-        """Return the pages that at least two of the URLs show, and how far all of them agree.
+        """Return the pages that at least two of the URLs show, and how far all URLs agree.
 
         :param shown: the pages of each URL.
         """
@@ -258,7 +260,8 @@ class Groups:
     ) -> Agreement:
         """Return how far URLs agree that do not all show the same page.
 
-        :param counts: by page, how many of them show it.
+        :param shown: the pages of each URL.
+        :param counts: by page, how many of the URLs show it.
         """
         unlike = self._told_apart(counts, sources)
         several = [pages for pages in shown if not isinstance(pages, int)]
@@ -267,7 +270,7 @@ class Groups:
         once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
         most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
         agreeing = counts.get(most, 0)
-        # An earlier version of a page with many URLs may have been seen under several of them.
+        # An earlier version of a page with many URLs may have been captured under several of them.
         before = once | {page for page in unlike - {most} if counts[page] == len(self.forms(page))}
         if agreeing >= max(CLEAR, 2 * sum(counts[page] for page in before)):
             once = before
@@ -287,7 +290,7 @@ class Groups:
     def _far_from(
         self, others: Collection[int], pages: Iterable[int], sources: Iterable[Location]
     ) -> tuple[Location, ...]:
-        """Return those URLs that show some of *pages* that are far from all others."""
+        """Return those of *sources* that show a page of *pages* far from all *others*."""
         are_far = self.site.are_far
         far = {p for p in pages if all(are_far(p, other) for other in others if other != p)}
         return tuple(s for s in sources if far and not far.isdisjoint(self.pages_of(s)))
@@ -295,14 +298,13 @@ class Groups:
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of *pages* that are known to differ from each other.
 
-        Nothing is known of a page that was only seen as the target of a redirect. It may be the
-        same as the others if no URL outside the merge leads there, or if the target is one of the
-        merged URLs.
+        A page that is known only as the target of a redirect was not fetched. It may be the same as
+        the others if only URLs of the merge redirect to it, or if the target is in the merge.
         """
         known = {page for page in pages if page < self.site.contents}
         out = {page for page in pages if page not in known and self._leads_out(page, sources)}
         if out and not known:
-            # Redirects that lead out of the merge, and others that do not, are two pages at least.
+            # A redirect that leads out of the merge and one that does not show two pages at least.
             known.update(sorted(set(pages) - out)[:1])
         return known | out
 
@@ -312,10 +314,7 @@ class Groups:
         return leads_elsewhere and self._unseen[page - self.site.contents] not in sources
 
     def forget_index(self) -> None:
-        """Free the memory of the index, and of forms that are gone.
-
-        The next round will ask for other handles.
-        """
+        """Free the index, which the next round fills anew, and the memory of former forms."""
         self._handles.clear()
         self.pages.compact()
 
@@ -343,21 +342,22 @@ class Groups:
                     self._joined.add(page, row)
 
     def _end(self, target: Location) -> Location:
-        """Return the form that *target*, the result of a candidate, has under the accepted rules.
+        """Return the form of *target*, the result of a candidate, under the accepted rules.
 
-        If ``/q/7/title`` has become ``/q/7``, a URL that a candidate makes ``/q/7/title`` does too.
+        If ``/q/7/title`` has become ``/q/7``, a URL that a candidate maps to ``/q/7/title`` becomes
+        ``/q/7`` too.
         """
         return target if target in self.pages else self.settled(target)
 
     def _follow(self, pages: Pages, source: Location, target: Location) -> None:
-        """Note that the unseen target of a redirect gets another form, if *source* is one."""
+        """Update the form of a redirect's unseen target, if *source* is one."""
         for page in _as_tuple(pages):
             number = page - self.site.contents
             if number >= 0 and self._unseen[number] == source:
                 self._unseen[number] = target
 
     def _settled(self, pages: tuple[int, ...] | int) -> tuple[int, ...] | int:
-        """Return the pages of a form without those that changed between two captures."""
+        """Return the pages of a form without those that are another state of one of them."""
         if isinstance(pages, int):
             return pages
         once = [page for page in pages if self.site.sizes[page] == 1]
@@ -373,26 +373,26 @@ def _rows_to_mark(
     handles_of_part: Callable[[_Part], Iterable[str]],
     table: Mapping[str, array[int]],
 ) -> list[tuple[array[int], ...]]:
-    """Return for each part of URLs the lists of rows, in *table*, of the handles that it has."""
+    """Return for each part the row lists in *table* of the handles that it has."""
     known: dict[tuple[str, ...], tuple[array[int], ...]] = {}
     found = []
     for part in parts:
         handles = tuple([handle for handle in handles_of_part(part) if handle in table])
         if handles not in known:
-            # One object for all parts with the same handles.
+            # One tuple is shared by all parts with the same handles.
             known[handles] = tuple([table[handle] for handle in handles])
         found.append(known[handles])
     return found
 
 
 class _Joined:
-    """By page: the rows of the forms that it came to by rules, even if these are forms no longer.
+    """By page: the rows of the forms that rules gave it, also of those that are forms no longer.
 
-    A linked list in arrays, with 8 bytes for each row: a list for each page would take 170 bytes.
+    Linked lists in arrays take 8 bytes for each row; a list for each page would take 170 bytes.
     """
 
     def __init__(self, count: int) -> None:
-        """Make room for so many pages."""
+        """Make room for *count* pages."""
         self._last = array("i", [_NONE]) * count
         self._before = array("i")
         self._rows = array("i")
@@ -401,13 +401,13 @@ class _Joined:
         return self._last[page] != _NONE
 
     def add(self, page: int, row: int) -> None:
-        """Add the row of a form to which a page came."""
+        """Add the row of a form that a rule gave a page."""
         self._before.append(self._last[page])
         self._last[page] = len(self._rows)
         self._rows.append(row)
 
     def of(self, page: int) -> Iterator[int]:
-        """Yield the rows of the forms to which a page came, from the last one on."""
+        """Yield the rows of the forms that rules gave a page, the last one first."""
         number = self._last[page]
         while number != _NONE:
             yield self._rows[number]
@@ -418,7 +418,7 @@ _NONE = -1
 
 
 class _RowsOfPages:
-    """By page: the rows of its URLs, if several URLs show it or are promised to."""
+    """By page: the rows of its URLs, if several URLs show it or are believed to."""
 
     def __init__(self, site: Site, promised: _Joined) -> None:
         sizes = (
@@ -433,7 +433,7 @@ class _RowsOfPages:
                 ends[page] = end + 1
 
     def has(self, page: int) -> bool:
-        """Tell whether it is a page that has rows."""
+        """Tell whether rows are kept for a page."""
         return page != NO_EVIDENCE and self._starts[page] < self._starts[page + 1]
 
     def of(self, page: int) -> array[int]:
@@ -445,13 +445,13 @@ _NOTHING_SHOWN = Agreement()
 
 
 def as_it_is(location: Location) -> Location:
-    """Return the URL itself, as long as there are no rules."""
+    """Return the URL unchanged: what templates do before any is accepted."""
     return location
 
 
 @lru_cache(1024)
 def _all_agree(count: int) -> Agreement:
-    """Return how far URLs agree that all show one page."""
+    """Return the agreement of *count* URLs that all show one page."""
     return Agreement(
         unclear=count if count <= CLEAR else 0,
         agreeing=count if count >= CLEAR else 0,

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Prior
 
 MIN_FOR_SEVERAL = 20_000
-"""Of fewer observations one process has learned by the time that others have begun."""
+"""With fewer observations one process is done before others have started."""
 
 
 def learn(
@@ -67,20 +67,21 @@ def learn(
 
     The observations are read once. About 200 bytes of each are held in memory, or on disk if there
     are more than half a million; those of :class:`Stores` are held for a few domains at a time.
-    The result depends only on the set of observations, not on their order. Where learning from one
-    domain raises an error, the others are learned, and :attr:`Learned.failed` has it.
+    The result depends only on the set of observations, not on their order. If learning from one
+    domain raises an error, the others are still learned, and the error is in
+    :attr:`Learned.failed`.
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to learn about; None means all.
-    :param in_force: the rules that the observations were made under, in their order. What these
-        merge cannot be seen in the observations, so they stay, unless audits contradict them.
-    :param preset: the preset that the rules will be added to; what it does by itself needs no
-        rule.
-    :param rules: those of the ``URLCANON_RULES`` setting, beside which the rules will be. Nor does
-        what these do need any; they are not part of the result.
-    :param prior: what is known about rules before the site was seen. It counts like pages, but
-        no rule is learned without a page.
-    :param prior_of: makes the *prior* of a domain from the URLs that were seen there.
+    :param in_force: the rules that the observations were made under, in their order. Observations
+        cannot show what these rules merged, so the rules stay, unless audits contradict them.
+    :param preset: the preset that the rules will be added to. No rule is learned for what it does
+        already.
+    :param rules: the value of the ``URLCANON_RULES`` setting. No rule is learned for what these
+        rules do already; they are not part of the result.
+    :param prior: what is known about rules before the site was seen. It counts like pages of
+        evidence, but no rule is learned without a page.
+    :param prior_of: returns the *prior* of a domain, given the URLs that were seen there.
     :param progress: called with each domain before it is learned from, and with "" at the end,
         with the number of observations learned from so far, and of all. With several processes it
         is called when a domain is done.
@@ -103,7 +104,7 @@ def learn(
     >>> learn(pages, in_force=[RuleInForce("shop.example", "drop_params", ["sid"])]).as_rules()
     {'shop.example': {'drop_params': ['sid']}}
     """
-    # Else each domain would fail on them.
+    # Checked once here: else each domain would fail on them.
     beside(rules, (), preset or DEFAULT_PRESET)
     standing: dict[str, list[RuleInForce]] = {}
     for rule in in_force:
@@ -134,14 +135,14 @@ def learn(
 
 
 class _Learner(NamedTuple):
-    """What is known before the captures of any domain are."""
+    """What is the same for all domains."""
 
     thresholds: Thresholds
     in_force: Mapping[str, Sequence[RuleInForce]]
     """By domain."""
     preset: str | None
     rules: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    """Those of the settings, by domain."""
+    """The rules of the settings, by domain."""
     prior: Prior | None
     prior_of: Callable[[Iterable[str]], Prior] | None
     links: KnownLinks | None
@@ -151,9 +152,10 @@ class _Learner(NamedTuple):
         part: Part,
         tell: Callable[[str, int], None] = lambda name, done: None,  # noqa: ARG005
     ) -> _Found:
-        """Return what is learned of the domains of a part.
+        """Return what is learned about the domains of a part.
 
-        :param tell: called with each before, and with how many observations it was learned from.
+        :param tell: called before each domain, with its name and the number of observations learned
+            from so far.
         """
         skipped: Counter[str] = Counter()
         captures = part.captures(skipped)
@@ -169,15 +171,14 @@ class _Learner(NamedTuple):
             except Exception:  # noqa: BLE001 - one domain of thousands stops no other
                 kept = unite((), (), self.in_force.get(name, ()), self.thresholds)
                 found[name] = Learned(*kept, failed=(Failure(name, format_exc()),))
-            # Canonicalizers refer to themselves, and the garbage collector may be paused: what is
-            # young is this domain's, so that it takes as long however many there were.
+            # Canonicalizers are in reference cycles, and the garbage collector may be paused. The
+            # young generation has this domain's objects only, so the time does not grow.
             gc.collect(0)
         return _Found(found, done, skipped)
 
     def _learn_domain(self, name: str, captures: dict[str, Captures]) -> Learned:
-        """Return what is learned of a domain, and let go of its captures."""
-        # Popped, because the captures of a domain and what is made of them would not fit side by
-        # side.
+        """Return what is learned about a domain, and free its captures."""
+        # Popped, because the captures of a domain and its site would not both fit in memory.
         site = captures.pop(name).site(name)
         site.known_links = self.links
         prior = self.prior
@@ -195,18 +196,18 @@ class _Learner(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What was learned of the domains of a part."""
+    """What was learned about the domains of a part."""
 
     learned: dict[str, Learned]
     done: int
-    """Observations that it was learned from."""
+    """The number of observations that it was learned from."""
     skipped: Counter[str]
 
 
 def _learn_parts(
     parts: Sequence[Part], learner: _Learner, tell: Callable[[str, int], None], jobs: int
 ) -> _Found:
-    """Return what is learned of the domains of all parts."""
+    """Return what is learned about the domains of all parts."""
     jobs = min(jobs, len(parts))
     if sum(part.size for part in parts) < MIN_FOR_SEVERAL:
         jobs = 1
@@ -214,7 +215,7 @@ def _learn_parts(
     skipped: Counter[str] = Counter()
     done = 0
     if jobs > 1:
-        # The largest ones first, that no process is left with one when the others are done.
+        # The largest first, so that no process still has a large one when the others are done.
         ordered = sorted(parts, key=lambda part: -part.size)
         results = in_processes(learner.learn, ordered, jobs)
     else:
@@ -241,10 +242,10 @@ def learn_site(
     rules: Mapping[str, Mapping[str, Any]] | None = None,
     prior: Prior | None = None,
 ) -> Learned:
-    """Return the rules of one registrable domain, for engines that spread domains over machines.
+    """Return the rules of one registrable domain, for engines that distribute domains.
 
     :param in_force: as for :func:`learn`, but only the rules of this domain.
-    :param in_force_everywhere: those for all hosts, which are not part of the result.
+    :param in_force_everywhere: the rules for all hosts, which are not part of the result.
     :param preset: as for :func:`learn`.
     :param rules: as for :func:`learn`; those of other domains only cost time.
     :param prior: as for :func:`learn`.
@@ -305,11 +306,12 @@ def learn_site(
 
 
 def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> Skips:
-    """Return the classes of URLs that need not be fetched, and take back what stands in their way.
+    """Return the classes of URLs that need not be fetched; take back rules in their way.
 
-    Templates lead pages that are found nowhere else into a class. They are taken back where fewer
-    URLs are left to fetch without them, as then the class is skipped, and with it more than they
-    save. So they are where it is skipped either way, for the sake of these pages.
+    A template may rewrite URLs into a class that could be skipped, although their pages are found
+    nowhere else. It is taken back if fewer URLs are left to fetch without it, since then the class
+    is skipped, which saves more than the template. It is also taken back if the class is skipped
+    either way, since these pages would be lost.
     """
 
     def look() -> Skips:
@@ -345,7 +347,7 @@ def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> Skips:
 def _by_domain(
     rules: Mapping[str, Mapping[str, Any]] | None,
 ) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return rules by the registrable domain that they are for, or ``*``."""
+    """Return rules by the registrable domain that they are for; ``*`` for all hosts."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for pattern, options in (rules or {}).items():
         found.setdefault(domain_of_pattern(pattern), {})[pattern] = options

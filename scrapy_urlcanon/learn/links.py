@@ -1,4 +1,4 @@
-"""What crawls found where: the links between the pages of a site."""
+"""The links between the pages of a site, as crawls recorded them."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.classes.coverage import Share
 
 ALL_KEPT = 8
-"""Of fewer links to a page none is left out. Of more the recorder keeps some: menus link the same
-from everywhere."""
+"""Up to this many links to a page are all kept. Of more the recorder keeps a sample: menus link the
+same pages from everywhere."""
 
 
 class Links(NamedTuple):
     """The links of a site, by the rows of its URLs."""
 
     sources: array[int]
-    """By link, in the order of the crawls, the URL of the page that has it."""
+    """By link, in the order of the crawls: the row of the page that has it."""
     targets: array[int]
-    """By link, the URL that it leads to."""
+    """By link: the row of the URL that it leads to."""
     starts: frozenset[int]
-    """What a crawl began with."""
+    """The rows of the start requests."""
     seen: Share
-    """How many of the pages that are linked were fetched."""
+    """How many of the linked pages were fetched."""
 
 
 class KnownLinks(Protocol):
-    """What is known of the links of sites."""
+    """A source of recorded links."""
 
     def are_whole(self, domain: str) -> bool:
-        """Tell whether all crawls of a domain ended since nothing was left to fetch."""
+        """Tell whether all crawls of a domain ended because nothing was left to fetch."""
 
     def of(self, domain: str, row_of: Callable[[str], int]) -> Links | None:
-        """Return what is known of the links of a domain; None where that is nothing.
+        """Return the recorded links of a domain; None if there are none.
 
-        :param row_of: the row of a URL.
+        :param row_of: returns the row of a URL.
         """

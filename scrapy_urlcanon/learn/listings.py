@@ -1,4 +1,4 @@
-"""Where listings end: past that they show the same, whatever the number of the part."""
+"""Finds where listings end. Past its end a listing shows the same page for any number."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.held.locations import Locations
 
 _Listing: TypeAlias = "tuple[int, str, tuple[str, ...]]"
-"""The path, the name of the parameter that numbers its parts, and the other parameters."""
+"""A path by number, the name of the pagination parameter, and the other parameters."""
 
 
 class _Part(NamedTuple):
-    """What says of a location that it is a part of a listing."""
+    """One page of a listing."""
 
     page: int
     path: int
     params: int
     name: str
-    """That of the parameter that numbers it."""
+    """The name of the pagination parameter."""
     number: int
 
 
 def ends_of_listings(
     locations: Locations, pages: Sequence[int], sizes: Sequence[int]
 ) -> dict[tuple[str, str], int]:
-    """Return the number by which half of the listings have ended, by path and name.
+    """Return the number by which half of the listings have ended, by path and parameter name.
 
-    That is of those which are known to: they show one page at several numbers, and another one
-    before. What shows the same at any number is no listing.
+    Only listings with a known end count: they show one page at several numbers, and another page
+    before these. What shows the same at any number is not a listing.
 
-    :param pages: the page of each location, negative where nothing is known.
+    :param pages: the page of each location; negative if it is not known.
     :param sizes: how many locations show a page.
     """
     parts = [tuple(numbers_of_parts(params)) for params in locations.params]
@@ -67,7 +67,7 @@ def ends_of_listings(
 
 
 def _first_of_several(parts: Iterator[_Part]) -> dict[tuple[int, str], int]:
-    """Return the first number of each page that has several, by page and name."""
+    """Return the least number of each page that has several, by page and parameter name."""
     first: dict[tuple[int, str], int] = {}
     several: set[tuple[int, str]] = set()
     for page, _, _, name, number in parts:

@@ -1,12 +1,12 @@
-"""The compact form of a URL that candidate rules are tried on.
+"""The compact form of a URL on which candidate rules are tried.
 
-A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million
-URLs. So each URL is brought into the canonicalizer's normal form once, and taken apart into its
-origin (scheme and host), its path and its parameters, which are shared between URLs.
+A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million URLs.
+So each URL is normalized once, and split into its origin (scheme and host), its path and its
+parameters, which URLs share in memory.
 
-Of some programs the query is a path: ``showthread.php?12-title/page2``, ``index.php?/topic/12``.
-What has no ``=`` there and looks like one is the end of the path here, so that all that is learned
-of segments is learned of these too.
+Some programs have a path in the query: ``showthread.php?12-title/page2``, ``index.php?/topic/12``.
+A parameter without ``=`` that looks like a path is appended to the path here, so that operations on
+segments apply to it too.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.templates import Template
 
-# What every policy does: the normalizations that are always on, the order of the parameters.
+# What every policy does: the normalizations that are always on, and sorting the parameters.
 _NORMAL = Canonicalizer({"*": {"tracking_params": "keep"}}, preset="safe")
 _SEMICOLONS = QuerySeparator({QuerySeparator.name: Setting(";", Layer("learning"))})
 
-# Escapes of a query that mean the character to everybody; people read them so.
+# Percent-encodings in a query that every server decodes; people read them as the character.
 _READABLE = {f"%{ord(char):02X}": char for char in "!$'()*,/:;?@[]|"}
 _ESCAPE = re.compile("|".join(_READABLE))
 
 IN_QUERY = "^"
-"""The segment behind which those of the query come; no other is spelled so."""
+"""The segment that separates those of the path from those of the query; no other is spelled so."""
 MARK = f"/{IN_QUERY}/"
-"""What a path with such segments has once, and no other has."""
+"""Occurs once in a path with segments of the query, and in no other path."""
 
 
 class Origin(NamedTuple):
-    """What a URL begins with; a site has few of them."""
+    """Scheme and host of a URL; a site has few of them."""
 
     scheme: str
-    """Empty where the URL cannot be parsed; no rule touches it."""
+    """Empty if the URL cannot be parsed; no rule changes it then."""
     host: str
-    """With the port and the userinfo, where there are any; the whole URL where it is no URL."""
+    """With port and userinfo, if there are any; the whole text if it cannot be parsed."""
 
 
 Place: TypeAlias = "tuple[Origin, str]"
-"""What a URL has before its query: its origin, and its path."""
+"""What a URL has before its query: origin and path."""
 
 
 class Location(NamedTuple):
@@ -61,18 +61,18 @@ class Location(NamedTuple):
 
     origin: Origin
     path: str
-    """With the segments of the query, where it has some."""
+    """Followed by the segments of the query, if it has any."""
     params: tuple[str, ...]
-    """Its parameters, ``name=value``, sorted; not what stands in the path."""
+    """Its parameters, ``name=value``, sorted, without those that were appended to the path."""
 
     @property
     def place(self) -> Place:
-        """Where the URL points to before its query."""
+        """Origin and path of the URL."""
         return self[:2]
 
     @property
     def url(self) -> str:
-        """The URL as people read it: the canonicalizer takes it for the same."""
+        """The URL in readable form: equal to the canonicalizer."""
         scheme, host = self.origin
         path, segments = parts_of(self.path)
         params = readable_params(self)
@@ -83,10 +83,10 @@ class Location(NamedTuple):
 
     @property
     def as_linked(self) -> str:
-        """The URL as pages link it, most likely: no name has a ``=`` where none has a value.
+        """The URL as pages most likely link it: without any ``=`` if no parameter has a value.
 
-        A program that reads its query as words shows something else for ``?(ed)Top=`` than for
-        ``?(ed)Top``. To others both are the same.
+        Most programs treat both the same. One that reads its query as words shows something else
+        for ``?(ed)Top=`` than for ``?(ed)Top``.
 
         >>> locate("http://a.example/info?(ed)Top").url, locate("http://a.example/?a&b").as_linked
         ('http://a.example/info?(ed)Top=', 'http://a.example/?a&b')
@@ -100,7 +100,7 @@ class Location(NamedTuple):
 
 
 def parts_of(path: str) -> tuple[str, str]:
-    """Return what is the path of a URL, and what stands in its query.
+    """Split the path of a location into the URL's path and the part that stands in its query.
 
     >>> parts_of(locate("http://a.example/forum/?/topic/12").path)
     ('/forum/', '/topic/12')
@@ -110,7 +110,7 @@ def parts_of(path: str) -> tuple[str, str]:
 
 
 def as_template(text: str) -> str:
-    """Return a template for paths of locations as one for URLs.
+    """Convert a template for paths of locations to one for URLs.
 
     >>> as_template("/showthread.php/^/{a:digits}-{b}?p={c:digits}")
     '/showthread.php?{a:digits}-{b}&p={c:digits}'
@@ -124,9 +124,9 @@ def as_template(text: str) -> str:
 
 
 def is_for_names(template: Template) -> bool:
-    """Tell whether a template may take the name of a parameter for a path in the query.
+    """Tell whether a template may match the name of a parameter as a path in the query.
 
-    Here names are no paths, so that nothing that is known of these speaks for it: what holds for
+    Such a template would also apply to URLs that gave no evidence for it: what holds for
     ``?12-title`` and ``?13-title`` may not hold for ``?print``.
 
     >>> from scrapy_urlcanon.canonicalizer.templates import parse_template
@@ -138,12 +138,12 @@ def is_for_names(template: Template) -> bool:
     return not is_path(text)
 
 
-# Signs of a path that say something else in a query.
+# Characters that are literal in a path but have a meaning in a query.
 _NO_PATH = re.compile("[&+=]")
 
 
 def readable(param: str) -> str:
-    """Return a parameter, or the name of one, without the escapes that need not be.
+    """Return a parameter, or a name, with all percent-encodings decoded that need not be there.
 
     >>> readable("title=Special%3AC%2B%2B"), readable("a=b%3Dc%3D%3D")
     ('title=Special:C%2B%2B', 'a=b%3Dc==')
@@ -156,7 +156,7 @@ def readable(param: str) -> str:
 
 
 def readable_params(location: Location) -> tuple[str, ...]:
-    """Return the parameters of a URL as people read them, in the order of that text."""
+    """Return the parameters of a URL in readable form, sorted in that form."""
     params = location.params
     if any("%" in param for param in params):
         return tuple(sorted(map(readable, params)))
@@ -164,7 +164,7 @@ def readable_params(location: Location) -> tuple[str, ...]:
 
 
 def reading_order(location: Location) -> tuple[Origin, str, tuple[str, ...]]:
-    """Return what sorts URLs as people read them."""
+    """Return a sort key by which URLs sort in readable form."""
     return location.origin, location.path, readable_params(location)
 
 
@@ -178,7 +178,7 @@ def name_of(param: str) -> str:
 
 
 def value_of(param: str) -> str:
-    """Return the value of a parameter; the empty string where it has none."""
+    """Return the value of a parameter; the empty string if it has none."""
     return param.partition("=")[2]
 
 
@@ -193,11 +193,13 @@ def host_of(origin: Origin) -> str:
 
 
 def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
-    """Take a URL apart, in its normal form.
+    """Normalize a URL and split it into origin, path and parameters.
 
-    :param semicolon_hosts: hosts, as this writes them, where ``;`` separates parameters too.
+    Nothing is raised: a URL that the canonicalizer cannot parse gets an origin without a scheme.
 
-    Nothing is raised: what the canonicalizer cannot parse gets an origin without a scheme.
+    :param semicolon_hosts: hosts, in the spelling of :class:`Origin`, where ``;`` separates
+        parameters too.
+
 
     >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top")
     Location(origin=Origin(scheme='http', host='example.com'), path='/', \
@@ -221,7 +223,7 @@ def _take_apart(url: str) -> Location:
 
 
 def _located(origin: Origin, path: str, params: tuple[str, ...]) -> Location:
-    """Return the location, with that parameter as segments which looks like a path."""
+    """Return the location; a parameter that looks like a path is appended to the path."""
     names = [param[:-1] for param in params if param[-1:] == "=" and is_path_in_query(param[:-1])]
     if len(names) == 1 and as_query_text(segments := as_path(names[0])) == names[0]:
         path, params = path + MARK + segments, tuple([p for p in params if p != f"{names[0]}="])
@@ -262,7 +264,7 @@ def to_url(location: Location) -> Url:
 
 
 def from_url(url: Url) -> Location:
-    """Return what a rule made of a URL, normalized again where that is necessary."""
+    """Return the location of a URL that a rule made, normalized again if necessary."""
     if not is_normal_path(url.path):
         return locate(str(url))
     host = url.host
@@ -274,11 +276,11 @@ def from_url(url: Url) -> Location:
 
 
 def with_path(location: Location, path: str) -> Location:
-    """Return a URL with another path, normalized where that is necessary."""
+    """Return a location with another path, normalized again if necessary."""
     new = Location(location.origin, path, location.params)
     return new if is_normal_path(parts_of(path)[0]) else locate(str(to_url(new)))
 
 
 def is_normal_path(path: str) -> bool:
-    """Tell whether the normalizations that are always on leave a path as it is, for all we see."""
+    """Tell whether a path certainly needs no normalization; False means that it may."""
     return "/." not in path and path[-1:] not in {"", ";"} and encode_path(path) == path

@@ -354,7 +354,7 @@ class ScopeSearch:
         )
 
     def _conditional(self) -> list[Tally]:
-        """Return the parameters under which the candidate holds, though not without them."""
+        """Return scopes with a condition in which a candidate holds that does not in general."""
         found: dict[str, array[int]] = {}
         for number, merge in enumerate(self._merges):
             for param in conditions_of(merge):

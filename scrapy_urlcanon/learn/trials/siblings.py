@@ -188,7 +188,7 @@ def _record(groups: Groups, changes: dict[Location, Location]) -> Record:
 def _wider(
     candidate: Sequence[Operation],
 ) -> Iterator[tuple[tuple[Operation, ...], Callable[[Location], object]]]:
-    """Yield what does the same whatever stands in one place, and what tells what does in a URL."""
+    """Yield the candidate generalised to any word in one place, with a function that reads it."""
     names = {name for step in candidate if step.default is not None for name in step.drops}
     if names:
         yield (
