@@ -200,7 +200,6 @@ def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
     :param semicolon_hosts: hosts, in the spelling of :class:`Origin`, where ``;`` separates
         parameters too.
 
-
     >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top")
     Location(origin=Origin(scheme='http', host='example.com'), path='/', \
 params=('a=%261', 'b=2%2C3'))

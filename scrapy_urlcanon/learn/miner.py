@@ -1,4 +1,4 @@
-"""From the duplicates of one site to its rewrite rules."""
+"""Learns the rewrite rules of one site from its duplicates."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ if TYPE_CHECKING:
     Maker = Callable[[Duplicates], Iterator[tuple[Candidate, int]]]
 
 MAX_TARGETS = 10_000
-"""If there are more URLs, a sample of about this size is looked at."""
+"""Of more URLs a sample of about this size is looked at."""
 
 MAX_UNSURE = 10
 """How many unsure rules of one site are listed."""
 
 MAX_ROUNDS = 4
-"""Each round works on what the rules of the round before left; four settle all sites that we have
-seen."""
+"""The most rounds. Each works on the forms that the rules of the last one left; no site that we
+have seen needs more."""
 
 MAX_ORDERS = 3
-"""How often the rules are put into the order of the catalogue, and mining begins again: in that
-order they may leave something more to learn."""
+"""How often the rules are put into the order of the catalogue and mining goes on: in that order
+they may leave more to learn."""
 
 # What proposes candidates: single options first, then pairs of templates for what these leave.
 _OPTIONS = (differing_options, other_hosts)
@@ -67,8 +67,8 @@ _TEMPLATES = (pairs_of_templates, substitutions_of_paths, paths_in_parameters)
 class Miner:
     """Finds the rewrite rules of one site.
 
-    In each round all candidates are proposed and tried, first those without a counter-example. What
-    an accepted candidate makes of the URLs is what the next ones are tried on.
+    In each round all candidates are proposed and tried, those without a counter-example first. An
+    accepted candidate changes the forms of URLs, on which the next ones are tried.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class Miner:
         self.groups = Groups(site, self._promised)
         self.accepted: list[Accepted] = []
         self.shares_seen: list[Share] = []
-        """For each accepted rule and class of URLs: how many of the URLs that the rule makes of
-        others the crawl has seen itself."""
+        """For each accepted rule and class of URLs: how many of the URLs that the rule produces the
+        crawl has seen."""
         self._failed: dict[Candidate, Accepted] = {}
         # Failed templates with counter-examples.
         self._refused: dict[Candidate, Record] = {}
@@ -94,8 +94,8 @@ class Miner:
     def start_under(self, rules: Canonicalizer) -> None:
         """Apply *rules*, those of the crawl and of the preset, before anything is learned.
 
-        What they explain needs no rule. And the few duplicates that are left in a crawl under
-        rules, which its audits fetched, would look like evidence for other rules.
+        No rule is learned for what they do. Besides, a crawl under rules has few duplicates, those
+        that its audits fetched, which would look like evidence for other rules.
         """
 
         def form(location: Location) -> Location:
@@ -109,7 +109,7 @@ class Miner:
         self._apply(form)
 
     def run(self) -> None:
-        """Accept all rules that can be; :attr:`groups` then has the URLs as these make them."""
+        """Accept all rules that hold; :attr:`groups` then has the forms that they produce."""
         for _ in range(MAX_ORDERS):
             self._mine()
             if not self._puts_in_order():
@@ -120,8 +120,9 @@ class Miner:
     def _puts_in_order(self) -> bool:
         """Apply the accepted rules in the order of the catalogue, if that makes a difference.
 
-        A rules file knows no other order. For example, if a template makes ``/a?tab=files``
-        ``/a/files`` before ``tab=readme`` is dropped, a rule for ``/a/readme`` is needed too.
+        A rules file is applied in that order only. For example, if a template rewrites
+        ``/a?tab=files`` to ``/a/files`` before ``tab=readme`` is dropped, a rule for ``/a/readme``
+        is needed too.
 
         :return: whether it made a difference, so that there may be more to learn.
         """
@@ -132,7 +133,7 @@ class Miner:
         return any(
             settled(self.accepted, url) != settled(ordered, url)
             for url in some
-            # URLs that no template changes come out the same in any order.
+            # The order only matters to URLs that a template changes.
             if any(one.apply(url) != url for one in templates)
         ) and self._begins_anew(ordered)
 
@@ -146,7 +147,7 @@ class Miner:
                 break
 
     def _keep_params(self) -> None:
-        """Accept those lists for ``keep_params`` that lose no page."""
+        """Accept the ``keep_params`` lists that lose no page."""
         for scope, step, pages in list(allow_lists(self.groups, self._dropped, self.thresholds)):
             if not step.is_valid:
                 continue
@@ -174,8 +175,8 @@ class Miner:
         candidates = select(found, self.groups, self._known)
         self._failed.clear()
         self._refused.clear()
-        # First those without any counter-example, so that they are not displaced by more general
-        # ones that explain the same at the loss of pages.
+        # First those without any counter-example, lest more general candidates that lose pages
+        # explain the same duplicates.
         accepted = False
         clean: list[Candidate] = []
         flawed: list[Candidate] = []
@@ -195,11 +196,11 @@ class Miner:
                 and ScopeSearch(trial, self.thresholds).accepted()
             ):
                 self._add_pairs(candidate, whole, differing, some)
-                # A clean one was refused above because of its siblings.
+                # One without counter-examples was refused above because of its siblings.
                 (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:
                 self._remember(trial)
-            # It may hold a million URLs: freed before the next one is made.
+            # It may hold a million URLs: free it before the next one is made.
             del trial
         for candidate in (*clean, *flawed):
             self.groups.rate_of_change = self.rate_beside(candidate)
@@ -221,7 +222,7 @@ class Miner:
         differing: frozenset[Location],
         some: tuple[Location, ...],
     ) -> None:
-        """Let a candidate that may be right tell of the rates."""
+        """Add what a candidate that may be right shows about the rate of change."""
         for rates, changed in ((self._rates, whole.changed), (self._rates_of_far, whole.far)):
             agree = whole.unclear - changed
             rates.add_pairs(candidate, Pairs(agree, changed, differing, some))
@@ -231,24 +232,24 @@ class Miner:
         candidate: Candidate,
         changed: Mapping[Location, Location] = MappingProxyType({}),
     ) -> Rate:
-        """Return how often captures change, as all candidates but one tell it.
+        """Return the rate of change, as estimated without one candidate.
 
-        :param changed: as of :meth:`Rates.beside`.
+        :param changed: as for :meth:`Rates.beside`.
         """
         far = self._rates_of_far.beside(candidate, changed)
         return self._rates.beside(candidate, changed).of_which(far)
 
     def _known(self, candidate: Candidate) -> int:
-        """Return how many pages prior knowledge is worth, that of the weakest step."""
+        """Return how many pages prior knowledge about the candidate's weakest step is worth."""
         if self._prior is None:
             return 0
         return min(worth(self._prior(step.option.name, step.setting)) for step in candidate)
 
     def _defaults(self, candidate: Candidate, scope: Scope) -> set[str]:
-        """Return other defaults, accepted in *scope*, of the parameters whose values it drops.
+        """Return other accepted defaults, in *scope*, of the parameters that the candidate drops.
 
-        A second default is suspicious: if nothing else says how often captures change, the
-        counter-examples may come from the choice that the parameter makes.
+        A second default is suspicious. If nothing else tells the rate of change, its
+        counter-examples may be content that the parameter selects.
         """
         values = {step.drops: step.default for step in candidate if step.default is not None}
         return {
@@ -261,9 +262,11 @@ class Miner:
         }
 
     def _is_category(self, trial: Trial, scope: Scope) -> bool:
-        """Tell whether it drops a second value of a parameter, never seen beside the first one.
+        """Tell whether the candidate drops a second value that never occurs with the first one.
 
-        ``/shoe/7?category=shoes`` is the shoe, but ``/list?category=shoes`` is no list of hats.
+        Then the values are categories, each of its own things: ``/shoe/7?category=shoes`` and
+        ``/hat/3?category=hats`` are ``/shoe/7`` and ``/hat/3``, but ``/list?category=shoes`` is not
+        ``/list?category=hats``.
         """
         if trial.known > 0 or not (defaults := self._defaults(trial.candidate, scope)):
             return False
@@ -271,11 +274,10 @@ class Miner:
         return {*trial.changes.values()}.isdisjoint(map(self.form, seen))
 
     def _is_part_of_refused(self, trial: Trial, tally: Tally) -> bool:
-        """Tell whether it may be only the luckiest part of a template that was refused.
+        """Tell whether a candidate may be just the luckiest part of a refused template.
 
-        If ``/{rest:path}/groups`` was refused as another page than ``/{rest}``, counter-examples of
-        ``/{a}/groups`` are not put down to pages that changed, unless there are too few of them for
-        chance.
+        If ``/{rest:path}/groups`` -> ``/{rest}`` was refused, the counter-examples of
+        ``/{a}/groups`` are not put down to pages that changed, unless they are significantly fewer.
         """
         lost, own = tally.against, tally.support(self.thresholds)
         if not lost or trial.known > 0:
@@ -307,10 +309,10 @@ class Miner:
         return any(accepted)
 
     def _asks_for_what_is_gone(self, scope: Scope) -> bool:
-        """Tell whether *scope* has a condition on a parameter that was dropped in a part of it.
+        """Tell whether *scope* has a condition on a parameter that an accepted rule drops there.
 
-        In a rules file a condition is about the URL as it is linked, where the parameter is still
-        there. The trial has not seen these URLs with it.
+        In a rules file a condition is tested on the URL as linked, which still has the parameter.
+        The trial was made on URLs without it.
         """
         name, _, value = scope.condition.partition("=")
         place = scope._replace(condition="")
@@ -323,7 +325,7 @@ class Miner:
         )
 
     def _is_led_back(self, trial: Trial, tally: Tally) -> bool:
-        """Tell whether accepted templates undo what the trial does, and have more evidence.
+        """Tell whether accepted templates undo what the candidate does, and have as much evidence.
 
         A rules file can have only one of the two.
         """
@@ -340,7 +342,7 @@ class Miner:
         self._failed[trial.candidate] = Accepted(whole.scope, trial.candidate, evidence)
 
     def unsure(self) -> list[Accepted]:
-        """Return the candidates that failed by little, for somebody who knows the site to judge."""
+        """Return the candidates that failed narrowly, for somebody who knows the site to judge."""
         likely = [
             failed
             for failed in self._failed.values()
@@ -357,7 +359,7 @@ class Miner:
         evidence = tally.evidence(self.thresholds)
         scope, changes = tally.scope, trial.changes
         if tally is not trial.whole:
-            # Another scope of the candidate may have been accepted since the trial.
+            # The candidate may have been accepted in another scope since the trial.
             changes = {
                 source: target
                 for source, target in changes.items()
@@ -380,9 +382,9 @@ class Miner:
         return True
 
     def _shares_seen(self, targets: Collection[Location]) -> Iterator[Share]:
-        """Yield how many of *targets*, the URLs that a rule makes of others, the crawl has seen.
+        """Yield how many of *targets*, the URLs that a rule produces, the crawl has seen.
 
-        First for all, then for each class of URLs by itself, since a class may have been seen in
+        It is counted for all and for each class of URLs, since the crawl may have seen a class in
         its other form only.
         """
         find = self.site.locations.find
@@ -396,8 +398,8 @@ class Miner:
     def leading(self, led: Mapping[Location, bool]) -> frozenset[int]:
         """Return the numbers of the accepted templates that rewrite pages into a skipped class.
 
-        :param led: URLs that end up in a skipped class, each with whether its page is found outside
-            of the class too.
+        :param led: URLs that end up in a skipped class, each with whether its page is also found
+            outside the class.
         """
         found: Counter[int] = Counter()
         alone: Counter[int] = Counter()
@@ -416,13 +418,13 @@ class Miner:
         )
 
     def _begins_anew(self, accepted: list[Accepted], lost: int = 0) -> bool:
-        """Apply the rules *accepted* to the site from the start, in place of those so far.
+        """Replace the accepted rules by *accepted*, applied to the site from the start.
 
-        Not if they merge pages that were told apart: a rule may be right only after another one.
-        For example, once ``/a?color=red`` has become ``/a/red``, the URLs that still have ``color``
-        seem to show that it makes no difference. Without the first rule, that is wrong.
+        That is refused if it merges more pages than before: a rule may be right only after another
+        one. For example, once ``/a?color=red`` has become ``/a/red``, the URLs that still have
+        ``color`` seem to show that it makes no difference. Without the first rule, that is wrong.
 
-        :param lost: how many merged pages are known, and allowed.
+        :param lost: how many more merged pages are allowed.
         :return: whether the rules were applied.
         """
         before = self.accepted, self.groups
@@ -437,7 +439,7 @@ class Miner:
         return True
 
     def _tell_templates(self) -> None:
-        """Tell the groups which templates are accepted, for URLs that only a candidate makes."""
+        """Give the groups the accepted templates, for URLs that only a candidate produces."""
         self.groups.settled = partial(settled, [one for one in self.accepted if one.is_template])
 
     def _apply(self, form: Callable[[Location], Location]) -> None:

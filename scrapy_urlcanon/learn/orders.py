@@ -1,11 +1,11 @@
-"""On which hosts the order of the parameters matters: every preset sorts them.
+"""Finds the hosts where the order of parameters matters, which every preset sorts.
 
-Nearly every server reads parameters by name. Where one does not, or shows a listing that has no
-order of its own in another one each time, the URL that is not fetched had other content.
+Nearly every server reads parameters by name. If one does not, the variant that a crawl drops had
+other content.
 
-A page that moves, such as one with a random block, differs in another order too, and at a second
-visit in the same one. So what orders show is held against the second visits of pages of their kind:
-of a site often nothing but the listings moves, or all but these.
+A page that differs from visit to visit, such as one with a random block, also differs between two
+orders. So differences between orders are compared with those between two visits, for pages of the
+same kind: on many sites only listings change, or everything else does.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def are_reordered(one: str, other: str) -> bool:
 def rules_of_order(
     domain: str, seen: Iterable[Reordered], visited: Iterable[Visited], confidence: float
 ) -> Iterator[LearnedRule]:
-    """Yield the hosts of a domain whose parameters are not to be sorted."""
+    """Yield a rule ``sort_query = false`` for each host whose parameters must not be sorted."""
     by_host: dict[str, list[Reordered]] = {}
     for pair in seen:
         by_host.setdefault(pair.host, []).append(pair)
@@ -79,13 +79,14 @@ def _may_be_change(
     steady: Counter[tuple[str, str, bool]],
     confidence: float,
 ) -> bool:
-    """Tell whether pages differ at second visits about as often as in another order.
+    """Tell whether pages differ at second visits about as often as between two orders.
 
-    By Fisher's exact test: so few at visits would be no wonder if an order made no difference.
+    That is so unless differences at visits are significantly rarer (Fisher's exact test).
 
-    :param differ: the pairs of a host that do.
+    :param differ: the pairs of a host that differ.
     :param count: how many pairs there are.
-    :param steady: how many pages of each host and shape were the same at both visits, or not.
+    :param steady: the number of second visits by host, shape of the path, and whether both visits
+        showed the same page.
     """
     kinds = {(pair.host, shape_of(locate(pair.one).path)) for pair in differ}
     moved, stayed = (sum(steady[(*kind, told)] for kind in kinds) for told in (False, True))

@@ -1,4 +1,4 @@
-"""Observations of many domains, in parts that fit in memory."""
+"""Splits observations of many domains into parts that fit in memory."""
 
 from __future__ import annotations
 
@@ -23,39 +23,38 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.observation import Observation
 
 MAX_HELD = 500_000
-"""Observations in memory before they go to disk: some 75 MB, and twice that where pages
-declare other URLs than their own."""
+"""Observations that are kept in memory before they are written to disk: some 75 MB, and twice that
+if pages declare other URLs than their own."""
 
 PARTITIONS = 64
-"""Files that they go to. A domain is in one of them, so that what is in memory afterwards is a
-64th of the input, or the largest domain."""
+"""Files that they are written to. Each domain is in one file, so that a 64th of the input is in
+memory at once, or the largest domain."""
 
 
 _ENOUGH = 4_000
-"""Observations that a part has at least, but for the last one: of fewer, handing them over would
-take longer than learning from them."""
+"""The least number of observations in a part, except the last: handing over fewer to a process
+would take longer than learning from them."""
 
 
 class Part(Protocol):
-    """Some domains, each with all that was captured of it; it can be pickled."""
+    """Some domains with all of their captures; it can be pickled."""
 
     @property
     def size(self) -> int:
-        """How much there is to do, compared with others of its kind."""
+        """How much work it is, compared with other parts of the same kind."""
 
     def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
-        """Return what was captured of each domain.
+        """Return the captures of each domain.
 
-        :param skipped: counts the rows that are no observations, by what is wrong with them.
+        :param skipped: counts rows that are not observations, by reason.
         """
 
 
 class Partitions:
-    """Observations by domain, on disk where they are more than :data:`MAX_HELD`.
+    """Observations by domain, on disk if there are more than :data:`MAX_HELD`.
 
-    It is a context manager, which deletes the files. They are in the directory that
-    ``TMPDIR`` names, take about the room of the observations as text, and nobody else may read
-    them.
+    It is a context manager, which deletes the files. They are in the directory that ``TMPDIR``
+    names, take about as much space as the observations as text, and only their owner may read them.
 
     >>> from collections import Counter
     >>> from scrapy_urlcanon.learn import Observation
@@ -71,10 +70,10 @@ class Partitions:
     ) -> None:
         """Read all observations, or those of some domains.
 
-        :raises SpillError: where there is no room for them.
+        :raises SpillError: if the disk is full.
         """
         self.observations = 0
-        """How many there are."""
+        """The number of observations."""
         self._held: dict[str, Captures] = {}
         self._spilled: set[str] = set()
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -108,9 +107,9 @@ class Partitions:
             self._directory.cleanup()
 
     def parts(self) -> Sequence[Part]:
-        """Return the captures by domain, in parts, each domain in one of them and whole.
+        """Return the captures in parts, each domain whole in one of them.
 
-        They are to be had once.
+        To be called once: the captures are handed over.
         """
         if not self._spilled:
             names = {name: len(captures) for name, captures in sorted(self._held.items())}
@@ -127,7 +126,7 @@ class Partitions:
         return [directory / str(number) for number in range(PARTITIONS)]
 
     def _spill(self) -> None:
-        """Write what is held, each domain to the end of its file, and let go of it."""
+        """Append the captures in memory to the files of their domains, and free them."""
         parts: list[list[str]] = [[] for _ in range(PARTITIONS)]
         for domain in self._held:
             parts[crc32(domain.encode("utf-8", "surrogatepass")) % PARTITIONS].append(domain)
@@ -147,7 +146,7 @@ class Partitions:
 
 
 def in_parts(sizes: Mapping[str, int]) -> Iterator[tuple[int, list[str]]]:
-    """Yield domains in their order, with their size: one that is large, or several that are not.
+    """Yield lists of domains, in the given order, with their total size.
 
     >>> list(in_parts({"a.example": 3_000, "b.example": 3_000, "c.example": 10}))
     [(6000, ['a.example', 'b.example']), (10, ['c.example'])]
@@ -170,7 +169,7 @@ class _Held(NamedTuple):
     held: dict[str, Captures]
 
     def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
-        """Return them, to be taken out one by one."""
+        """Return the captures, to be popped one by one."""
         del skipped
         return self.held
 
@@ -182,9 +181,9 @@ class _Spilled(NamedTuple):
     path: Path
 
     def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
-        """Return them.
+        """Return the captures.
 
-        :raises SpillError: where they cannot be read back.
+        :raises SpillError: if they cannot be read back.
         """
         del skipped
         return _read(self.path)
@@ -194,7 +193,7 @@ def _read(path: Path) -> dict[str, Captures]:
     found: dict[str, Captures] = {}
     try:
         with path.open("rb") as file:
-            # peek() alone knows the end of the file without reading past it.
+            # Only peek() detects the end of the file without reading.
             while file.peek(1):
                 name, captures = pickle.load(file)  # noqa: S301 - written by us, readable by us only
                 known = found.setdefault(name, captures)

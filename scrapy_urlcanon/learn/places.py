@@ -1,4 +1,4 @@
-"""Where the pages of URLs that are not to be fetched are, as far as a crawl has seen it."""
+"""Finds where else a crawl saw the pages of URLs that are not fetched."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.site import Site
 
 MAX_PLACES = 1_000_000
-"""Of how many URLs that a rule skips the places are kept, some 300 bytes each."""
+"""For how many URLs that a rule skips the places are kept, some 300 bytes each."""
 
 _MAX_LOOKED_AT = 20
-"""Of how many other URLs of a page it is asked whether one is a better place to look."""
+"""How many other URLs of a page are considered as its place."""
 
 
 class SkippedUrl(NamedTuple):
-    """A URL of a crawl that a ``skip`` template fits."""
+    """A URL of a crawl that matches a ``skip`` template."""
 
     url: str
     canonical: str
     cause: Cause
     """The template, and where it was written."""
     place: str
-    """A URL that shows its page and is fetched; empty where none is known."""
+    """A URL that shows the same page and is fetched; empty if none is known."""
     is_seen: bool
-    """Whether it is known what it shows."""
+    """Whether it is known what the skipped URL shows."""
 
 
 def skipped_urls(site: Site, canonicalizer: Canonicalizer) -> Iterator[SkippedUrl]:
     """Yield the URLs of a site that are not fetched, each with the place of its page.
 
-    That is where it redirects to, what it declares to be its canonical URL where that is to be
-    believed, or another URL that shows the same page.
+    The place is the target of its redirect, the canonical URL that it declares if that is believed,
+    or another URL that shows the same page.
 
     >>> from scrapy_urlcanon import Canonicalizer
     >>> from scrapy_urlcanon.learn import Observation
@@ -67,12 +67,12 @@ def with_places(
     of_settings: Mapping[str, Mapping[str, Any]] | None,
     preset: str,
 ) -> tuple[LearnedRule, ...]:
-    """Return *rules*, those of ``skip`` with what they save and with the places of the pages.
+    """Return *rules*, those of ``skip`` with the places of pages and the number of URLs saved.
 
-    Of several URLs that the rules make one only one counts; it has a place if any of them has.
+    URLs with the same canonical URL count once, with a place if any of them has one.
 
-    :param of_settings: those of ``URLCANON_RULES``, beside which the rules are to be.
-    :param preset: what the rules are to be added to.
+    :param of_settings: the rules of ``URLCANON_RULES``, which hold as well.
+    :param preset: the preset that the rules are added to.
     """
     rules = tuple(rules)
     if not any(rule.is_skip for rule in rules):
@@ -89,10 +89,10 @@ def with_places(
 
 
 class _Found:
-    """What was found of the URLs that one rule skips."""
+    """The URLs that one rule skips, and their places."""
 
     def __init__(self) -> None:
-        # By their hashes: a crawl may have millions.
+        # Hashes, as a crawl may have millions of URLs.
         self._urls: set[int] = set()
         self._placed: set[int] = set()
         self._places: dict[str, str] = {}
@@ -106,7 +106,7 @@ class _Found:
                 self._places.setdefault(skipped.canonical, skipped.place)
 
     def beside(self, rule: LearnedRule) -> LearnedRule:
-        """Return *rule* with it."""
+        """Return *rule* with these counts and places."""
         merges, placed = len(self._urls), len(self._placed)
         evidence = replace(rule.evidence, merges=merges, placed=placed)
         return replace(rule, evidence=evidence, places=self._places)
@@ -129,21 +129,21 @@ class _Places:
             if page in others and not is_skipped[row]:
                 others[page].append(row)
         for shown in others.values():
-            # What redirects is worth a request less than where it leads.
+            # A URL that redirects comes after its target, which costs no extra request.
             shown.sort(key=lambda row: (row in site.redirects, site.locations[row]))
         canonicals = declared_canonicals(site)
         for row in rows:
             location, page = site.locations[row], site.pages[row]
             place = self._led_to(row) or self._declared(row, canonicals)
             place = place or self._other(location, others.get(page, []))
-            # Made anew: to keep it would take more than all else that is known of a URL.
+            # Computed again: keeping it would take more memory than all else known of a URL.
             if skip := self._skips(location):
                 yield SkippedUrl(
                     location.url, *skip, place.url if place else "", page != NO_EVIDENCE
                 )
 
     def _skips(self, location: Location) -> tuple[str, Cause] | None:
-        """Return the canonical URL of one that is not to be fetched, and why; else None."""
+        """Return the canonical URL of a skipped URL, and the cause; None if it is not skipped."""
         canonical = self._canonicalizer.canonical_or_none(location.url)
         if canonical is None:
             return None
@@ -151,7 +151,7 @@ class _Places:
         return cause and (canonical, cause)
 
     def _led_to(self, row: int) -> Location | None:
-        """Return the first URL to be fetched that the redirects of a row lead to."""
+        """Return the first URL on the redirects of a row that is fetched."""
         site = self._site
         for _ in range(MAX_HOPS):
             target = site.redirects.get(row)
@@ -161,7 +161,7 @@ class _Places:
         return None
 
     def _declared(self, row: int, canonicals: DeclaredCanonicals) -> Location | None:
-        """Return the URL to be fetched that a row declares, if it is to be believed."""
+        """Return the canonical URL that a row declares, if that is fetched and believed."""
         site = self._site
         target = site.declared.get(row)
         if target is None or self._cause_of(target) is not None:
@@ -174,6 +174,6 @@ class _Places:
         return target if is_here and canonicals.believes(site.locations[row], target) else None
 
     def _other(self, location: Location, others: list[int]) -> Location | None:
-        """Return the first URL among the *others* of a page that is a better place to look."""
+        """Return the first URL among the *others* of a page that is a better place for it."""
         candidates = (self._site.locations[row] for row in others[:_MAX_LOOKED_AT])
         return next(filter(PageUrls([location]).has_better, candidates), None)

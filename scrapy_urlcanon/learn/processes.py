@@ -1,4 +1,4 @@
-"""The same work on many things in several processes."""
+"""Does the same work on many items in several processes."""
 
 from __future__ import annotations
 
@@ -34,18 +34,17 @@ def usable_processors() -> int:
 def in_processes(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int
 ) -> Iterator[Result]:
-    """Yield what *work* makes of each item, in the order in which it is done.
+    """Yield the results of *work* for each item, in the order in which they are ready.
 
-    Each process is given the next item when it is done with one, and *work* once. It begins with
-    an interpreter of its own, on every system, whose garbage collector is paused.
+    Each process gets *work* once, and the next item whenever it is done with one. Processes are
+    spawned, not forked, on every system, with garbage collection off.
 
-    :raises ProcessError: where a process ends that should not, as one that the system kills for its
-        memory.
+    :raises ProcessError: if a process dies, such as one that the system kills for its memory use.
     """
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (work,))
     try:
-        # Ctrl-C is for this process alone, which ends the others.
+        # Ctrl-C goes to this process only, which ends the others.
         with _no_interrupts():
             futures = [pool.submit(_do, item) for item in items]
         for future in as_completed(futures):
@@ -56,7 +55,7 @@ def in_processes(
             "fewer of them (--jobs) take less"
         ) from error
     except BaseException:
-        # They would else go on until they are done.
+        # Else they would go on until they are done.
         for process in set(multiprocessing.active_children()) - before:
             process.kill()
         raise
@@ -66,7 +65,7 @@ def in_processes(
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Let no signal of Ctrl-C through, for a while; processes that are started then get none."""
+    """Block SIGINT; processes that are started meanwhile inherit that."""
     if not hasattr(signal, "pthread_sigmask"):  # not on every system
         yield
         return
@@ -80,13 +79,13 @@ def _no_interrupts() -> Iterator[None]:
 def _begin(work: Callable[[Any], Any]) -> None:
     global _work  # noqa: PLW0603 - what the process is for
     _work = work
-    # To look for garbage among millions of URLs, again and again, takes an eighth of the time.
+    # Collecting garbage among millions of URLs would take an eighth of the time.
     gc.disable()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """End when the process that started this one has, however it did."""
+    """Exit as soon as the parent process has ended, for whatever reason."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

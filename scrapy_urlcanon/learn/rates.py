@@ -1,4 +1,4 @@
-"""How often captures of a site differ that should agree: its rate of change."""
+"""Estimates the rate of change of a site: how often a capture differs because its page changed."""
 
 from __future__ import annotations
 
@@ -24,62 +24,67 @@ if TYPE_CHECKING:
 _FIELD, _ENDS = re.compile(r"\{\w+\}"), re.compile("[/?&]")
 
 MIN_AGREEING = 20
-"""URLs that agree, and tell how often a capture differs that should agree."""
+"""The least number of agreeing URLs from which a rate is estimated."""
 
 USUAL = 0.02
-"""How often captures differ at most where nothing but a candidate itself shows any that do."""
+"""The upper bound of the rate if no other candidate tells it."""
 
 _OF_SITES = (0.15, 22.0)
-"""Captures that differ, and those that agree, which are known of a site before it was seen: a beta
-distribution. Of 41 archived sites whose pages declare others, most have no such pair that
-differs, and one of ten has 5 % and more, which is one capture of forty. Whichever of these sites
-is left out, the mean is 0.6 to 0.8 %."""
+"""The prior of the rate, a beta distribution: so many captures that differ, and that agree. On most
+of 41 archived sites whose pages declare other URLs no such pair differs; on one of ten 5 % or more
+do, which is one capture of forty. Whichever site is left out, the mean is 0.6 to 0.8 %."""
 
 _STEP = 1.5
-"""Rates that a site may have, up to 17 %, each half as large again as the one before."""
+"""The rates that are considered, up to 17 %, are this factor apart."""
 _RATES = tuple(1e-5 * _STEP**n for n in range(25))
 
 _WIDTHS = (1.0 / (_OF_SITES[0] * log(_STEP)), *[1.0] * (len(_RATES) - 1))
-"""How likely they are before a site was seen. The first stands for all that are smaller."""
+"""The widths of the intervals that the rates stand for, in units of the factor. The first stands
+for all lower rates too."""
 _LIKELY = tuple(
     rate ** _OF_SITES[0] * (1.0 - rate) ** (_OF_SITES[1] - 1.0) * width
     for rate, width in zip(_RATES, _WIDTHS, strict=True)
 )
 
 _MOST_TOLD = 1_000
-"""More URLs say no more of a rate."""
+"""Counts of more URLs are scaled down to this, since more say nothing more."""
 
 _ODDS = 1.25
-"""That captures changed must be so many times as likely as content: what is as likely is no proof.
+"""How many times as likely as content it must be that captures changed.
 """
 
 
 class Rate(NamedTuple):
-    """How often captures differ that should agree."""
+    """What is known of a rate of change."""
 
     most: float = USUAL
-    """What the URLs that other candidates make one leave possible."""
+    """An upper bound of the rate, by the merges of other candidates."""
     is_alone: bool = False
-    """Whether no other candidate tells."""
+    """Whether no other candidate gives a bound."""
     likely: tuple[float, ...] = ()
-    """How likely each of :data:`_RATES` is; empty where nothing is known, so that none is."""
+    """The probability of each of :data:`_RATES`; empty for a rate of 0."""
     is_any: bool = False
-    """Whether it may be any, as long as it is not known yet."""
+    """Whether any rate is possible, since none was estimated yet."""
     most_far: float = 1.0
-    """As ``most``, of captures whose text is another one altogether."""
+    """As ``most``, for captures whose text is completely different."""
     likely_far: tuple[float, ...] = ()
-    """As ``likely``, of these."""
+    """As ``likely``, for these captures."""
 
     def of_which(self, far: Rate) -> Rate:
-        """Return the rate, and how often the text of what differs is another one altogether."""
+        """Return this rate with that of captures whose text is completely different."""
         return self._replace(most_far=far.most, likely_far=far.likely)
 
     def explains(self, changed: int, of: int, far: int = 0, odds: float = _ODDS) -> bool:
-        """Tell whether pages that changed may explain why *changed* URLs of so many differ.
+        """Tell whether changes explain why *changed* of these URLs differ.
 
-        They may if that is likelier, by the *odds*, than that these URLs have content of their own;
-        then any share up to one URL of two is equally likely (Bayes). So it must be of those whose
-        text is *far* from the others': captures that were edited say nothing of these.
+        They do if that is more likely by the factor *odds* than that some of the URLs are other
+        pages, where any share of these up to one half has the same prior probability (Bayes).
+
+        :param changed: how many URLs differ.
+        :param of: how many URLs there are.
+        :param far: how many URLs differ in their whole text. They must be explained by their own
+            rate, since an edited page is no reason to expect them.
+        :param odds: the factor.
         """
         if self.is_any:
             return True
@@ -96,33 +101,33 @@ class Rate(NamedTuple):
 NO_RATE = Rate()
 
 ANY_RATE = Rate(1.0, is_any=True)
-"""Where the rate is not known yet."""
+"""A rate that was not estimated yet, and explains everything."""
 
 
 class Seen(NamedTuple):
-    """What the URLs that a candidate makes one show of the rate."""
+    """What the merges of one candidate show about the rate."""
 
     unbiased: int
-    """URLs that agree and tell without bias."""
+    """URLs that agree, counted so that the rate has no bias."""
     agreeing: int
-    """All that agree."""
+    """All URLs that agree."""
     moved: int
-    """Those that should."""
+    """URLs that should agree and differ."""
 
 
 class Pairs(NamedTuple):
-    """What pages show that have too few URLs to tell which of these has changed."""
+    """What merges show that are too small to tell which of their URLs changed."""
 
     agree: int = 0
     differ: int = 0
     urls: frozenset[Location] = frozenset()
-    """The URLs of those that differ which the candidate changes."""
+    """The URLs that the candidate changes in merges that differ."""
     changes: tuple[Location, ...] = ()
-    """Some URL that the candidate changes."""
+    """An example of a URL that the candidate changes, or none."""
 
 
 class _Told(NamedTuple):
-    """What pairs show of a candidate that may be right."""
+    """The pairs of a candidate that may be right."""
 
     candidate: Sequence[Operation]
     looks: frozenset[str]
@@ -130,29 +135,30 @@ class _Told(NamedTuple):
 
 
 class Rates:
-    """The rate of a site, as each candidate is to see it.
+    """Estimates the rate of change of a site for each candidate from the other candidates.
 
-    A parameter that selects something on one page of ten looks like captures that change. So what
-    differs by a candidate is held against what differs by others: these show what captures do, and
-    no more than that if they are right.
+    A parameter that selects content on one page of ten looks like a site of which one capture of
+    ten changed. So the differences in the merges of a candidate are compared with those in the
+    merges of other candidates, which, if these are right, come from changes only.
     """
 
     def __init__(self, confidence: float) -> None:
         self._confidence = confidence
         self._seen: dict[frozenset[str], Seen] = {}
-        # Those of one step come first, since several together show the changes of each. Of these do
-        # those that bound the rate best.
+        # Candidates of one step first, since several steps show the changes of each step; among
+        # these the one with the lowest bound of the rate first.
         self._pairs: list[_Told] = []
 
     def add(self, candidate: Sequence[Operation], seen: Seen) -> None:
-        """Add what a candidate shows."""
+        """Add what the large merges of a candidate show."""
         about = _about(candidate)
         self._seen[about] = max(self._seen.get(about, seen), seen)
 
     def add_pairs(self, candidate: Sequence[Operation], pairs: Pairs) -> None:
-        """Add what one that may be right shows by pages with few URLs.
+        """Add what the small merges of a candidate that may be right show.
 
-        Where more differ than agree it is right in some part only, which tells nothing.
+        If more of them differ than agree, the candidate holds in a part of the site only, and says
+        nothing about the rate.
         """
         if pairs.agree >= max(MIN_AGREEING, pairs.differ):
             insort(self._pairs, _Told(candidate, _looks(candidate), pairs), key=self._place)
@@ -165,25 +171,26 @@ class Rates:
         candidate: Sequence[Operation],
         changed: Mapping[Location, Location] = MappingProxyType({}),
     ) -> Rate:
-        """Return the rate, as all but the candidate tell it, and what is known of sites.
+        """Return the rate, estimated from the other candidates and the prior.
 
-        The candidate that bounds it best, of those about something else, or more, is right: content
-        adds to what captures do.
+        The bound is the lowest that any candidate about other parameters gives: content can only
+        add to the differences that changes make.
 
-        :param changed: further URLs, each with another one: what makes them one is not asked.
+        :param changed: more URLs with their new forms; candidates that do the same to one of them
+            are not used.
         """
         about = _about(candidate)
         others = [seen for to, seen in self._seen.items() if to != about]
         bounds = [self._bound(*counts) for counts in _clear(others)]
         most = min(bounds, default=USUAL)
-        # What a candidate alone tells of itself leaves no room for a higher rate than usual.
+        # A candidate's own differences never raise the rate above the bound.
         told = ((one.unbiased, one.moved) for one in self._seen.values())
         agree, moved = max(told, default=(0, 0))
         of = agree + moved
         likely = _together(_LIKELY, _likelihoods(min(moved, int(most * of)), of))
         for pairs, is_apart in self._independent(candidate, changed):
             by_change, by_content = _tell(pairs.differ, pairs.agree + pairs.differ)
-            # They are as likely to have some content as none.
+            # Content and no content are equally likely a priori.
             either = tuple(map(add, by_change, by_content))
             likely = _together(likely, either if is_apart else by_content)
         return Rate(most, not bounds, likely)
@@ -191,11 +198,11 @@ class Rates:
     def _independent(
         self, candidate: Sequence[Operation], changed: Mapping[Location, Location]
     ) -> Iterator[tuple[Pairs, bool]]:
-        """Yield the pairs of others of which no two are about the same, the best ones first.
+        """Yield the pairs of other candidates, no two about the same, the best bound first.
 
-        With each, whether it is not about what the candidate is either. Content that a parameter
-        selects is also in what others do that are about it: these tell that captures differ seldom,
-        and never that they differ more often than on most sites.
+        Each comes with whether it is also unrelated to *candidate*. The differences of a related
+        candidate may be the same content, so it is only used if its rate is below that of most
+        sites.
         """
         mine = [one.pairs for one in self._pairs if one.candidate == candidate]
         own = {url for pairs in mine for url in pairs.urls}
@@ -222,7 +229,7 @@ class Rates:
 
 
 def _does_the_same(candidate: Sequence[Operation], changed: Mapping[Location, Location]) -> bool:
-    """Tell whether a candidate makes of some URL what is made of it."""
+    """Tell whether a candidate maps some URL to the form that it has in *changed*."""
     return any(apply_all(candidate, url) == made for url, made in changed.items())
 
 
@@ -231,11 +238,11 @@ def _about(candidate: Sequence[Operation]) -> frozenset[str]:
 
 
 def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
-    """Return what URLs have in common that a candidate changes, as far as its kind tells.
+    """Return what the URLs that a candidate changes have in common.
 
-    That is what it is about, the words that go, and of a template its shape: two that leave out
-    ``view`` at different depths may show the same, and so may two words in one place. A word is one
-    whether the host, the path or a parameter has it: ``amp.a.example`` has the pages of ``/amp/``.
+    Candidates that share an element may show the same content: those about the same parameter or
+    dropped word, and templates of the same shape. A word counts as the same in a host, a path and a
+    parameter: ``amp.a.example`` has the pages of ``/amp/``.
     """
     found = set(_about(candidate))
     for step in candidate:
@@ -255,16 +262,16 @@ def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
 
 @lru_cache(1024)
 def _likelihoods(changed: int, of: int) -> tuple[float, ...]:
-    """Return the probability that so many of some captures changed, by the rate."""
+    """Return for each of the rates the probability that *changed* of these captures changed."""
     changed, of = _enough(changed, of)
     return tuple(binomial(changed, of, rate) for rate in _RATES)
 
 
 @lru_cache(1024)
 def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return how likely it is at each rate that so many differ, as changes and with content.
+    """Return for each rate the probability of the differences, without and with content.
 
-    Any share of the URLs may be content, up to one of each two; captures change besides.
+    With content any share of the URLs up to one half is content; captures change besides.
     """
     changed, of = _enough(changed, of)
     most = at_most(changed, of + 1, 0.5)
@@ -275,21 +282,21 @@ def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def _enough(changed: int, of: int) -> tuple[int, int]:
-    """Return as large a share of fewer URLs where more say nothing more."""
+    """Return both counts, scaled down to :data:`_MOST_TOLD` URLs if there are more."""
     return (changed * _MOST_TOLD // of, _MOST_TOLD) if of > _MOST_TOLD else (changed, of)
 
 
 def _together(likely: tuple[float, ...], told: tuple[float, ...]) -> tuple[float, ...]:
-    """Return how likely each rate is after something told more of it (Bayes)."""
+    """Return the posterior probability of each rate (Bayes)."""
     both = tuple(map(mul, likely, told))
     whole = sum(both)
     return tuple(one / whole for one in both)
 
 
 def _clear(seen: Iterable[Seen]) -> list[tuple[int, int]]:
-    """Return the URLs that agree, and those that should, where enough do.
+    """Return counts of URLs that agree and that differ, of candidates where enough agree.
 
-    They are those that tell without bias, where there are any.
+    Counts without bias are preferred if any candidate has enough.
     """
     found = list(seen)
     unbiased = [(one.unbiased, one.moved) for one in found if one.unbiased >= MIN_AGREEING]

@@ -1,4 +1,4 @@
-"""For which URLs of a site a rule holds: the patterns of the configuration, seen as a tree."""
+"""Scopes: the patterns of the configuration, as a tree from the domain down."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 MAX_DEPTH = 3
-"""Segments of the path that a scope may name. Deeper ones single out pages, not sections."""
+"""The most path segments in a scope. Longer paths are single pages, not sections."""
 
 
 ANY_VALUE = "=*"
-"""What a condition ends with that any value meets."""
+"""The end of a condition that any value meets."""
 
 
 class Scope(NamedTuple):
-    """A host with its subdomains, a path prefix and a parameter that must be there.
+    """The URLs of a host and its subdomains, with a path prefix and a parameter if these are set.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> Scope("example.com", ("forum",)).holds(locate("http://www.example.com/forum/1"))
@@ -38,15 +38,15 @@ class Scope(NamedTuple):
     """
 
     host: str
-    """Without a port; it stands for its subdomains too, as in the configuration."""
+    """Without a port; subdomains are included, as in the configuration."""
     segments: tuple[str, ...] = ()
-    """First segments of the path."""
+    """The first segments of the path."""
     condition: str = ""
-    """A parameter, ``name=value``, that the URL must have, or ``name=*``, with any value; empty
-    for none."""
+    """A parameter that the URL must have: ``name=value``, or ``name=*`` for any value; empty for
+    none."""
 
     def holds(self, location: Location) -> bool:
-        """Tell whether the URL is within the scope, as its pattern does."""
+        """Tell whether the URL is within the scope; its pattern says the same."""
         (scheme, host), path, params = location
         return (
             _includes(self.host, scheme, host)
@@ -84,14 +84,14 @@ class Scope(NamedTuple):
 
     @property
     def is_expressible(self) -> bool:
-        """Whether a pattern can say it: no glob, no bytes that are no UTF-8, nothing empty."""
+        """Whether a pattern can express it: no glob, no invalid UTF-8, nothing empty."""
         said = decode_query_text(self.condition.removesuffix(ANY_VALUE))
         is_text = "*" not in self.host + said and "\ufffd" not in said
         return is_text and all(self.segments) and not self.host.startswith(".")
 
 
 def scopes_of(domain: str, location: Location) -> tuple[Scope, ...]:
-    """Return the scopes that hold a URL, whatever its parameters are, the widest first.
+    """Return the scopes without a condition that contain a URL, the widest first.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> location = locate("http://www.example.com/a/b.html")
@@ -104,12 +104,12 @@ def scopes_of(domain: str, location: Location) -> tuple[Scope, ...]:
         segments = segments[: segments.index("")]
     if len(segments) < MAX_DEPTH:
         return _scopes_of(domain, host, segments)
-    # The deepest ones are too many to be shared.
+    # The deepest is not cached: there are too many.
     return *_scopes_of(domain, host, segments[:-1]), Scope(host, segments)
 
 
 def beginning_of(location: Location) -> tuple[str, ...]:
-    """Return what tells the scopes of a URL from those of others of the site."""
+    """Return what determines the scopes of a URL of the site: host and first path segments."""
     return *location.origin, *_first_segments(location.path)
 
 
@@ -119,7 +119,7 @@ def _first_segments(path: str) -> list[str]:
 
 @lru_cache(4096)
 def _includes(host: str, scheme: str, other: str) -> bool:
-    """Tell whether a scope is for the host of an origin, one of the few that a site has."""
+    """Tell whether the scope of a host includes another host."""
     return includes_host(host, host_of(Origin(scheme, other)))
 
 
@@ -138,6 +138,6 @@ def pattern_of(text: str) -> Pattern:
 
 
 def domain_of_pattern(text: str) -> str:
-    """Return the registrable domain that a rule is for, its host where it has none, or ``*``."""
+    """Return the registrable domain that a rule is for, its host if it has none, or ``*``."""
     host = pattern_of(text).host
     return host if host == ANY_HOST else domain_or_host(host)

@@ -1,8 +1,8 @@
-"""On which hosts ``;`` separates parameters, as ``&`` does elsewhere.
+"""Finds the hosts where ``;`` separates parameters, as ``&`` does elsewhere.
 
-Nothing else can be learned of such a host before that is known: to all rules but
-``query_separator`` its queries are one value each. HTML 4.01 (appendix B.2.2) asked servers to take
-both, and gitweb, Bugzilla and much else that is written in Perl link ``?p=a;a=log;h=HEAD``.
+This is learned first, since to all options but ``query_separator`` a query of such a host is a
+single value. HTML 4.01 (appendix B.2.2) asked servers to accept both, and gitweb, Bugzilla and
+other programs in Perl link ``?p=a;a=log;h=HEAD``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MIN_SHARE = 0.9
-"""What the lower bound of the share of queries that are parameters throughout must reach."""
+"""The lower bound that the share of queries made of parameters throughout must reach."""
 _CONFIDENCE = 0.95
 
-# A name and a value first, and behind a semicolon, so that no list of values looks like parameters.
-# Behind others a name may stand alone, as that of an order, `;sort=name;desc`, but not as `&amp;`.
+# The first parameter and one after a semicolon must have values, so that a list of values does not
+# look like parameters. Later names may have none, as in `;sort=name;desc`, but `&amp;` is no name.
 _NAME = r"[A-Za-z_@][\w.@%-]{0,30}"
 _VALUE = "=[^;&=]*"
 _PARAMETERS = re.compile(
@@ -31,7 +31,7 @@ _PARAMETERS = re.compile(
 
 
 def semicolon_hosts(urls: Iterable[str]) -> frozenset[str]:
-    """Return the hosts, as ``locate`` writes them, whose queries separate parameters by ``;``.
+    """Return the hosts, in the spelling of ``locate``, whose queries separate parameters by ``;``.
 
     >>> urls = [f"http://git.example:80/?p={i}.git;a=log" for i in range(40)]
     >>> semicolon_hosts([*urls, "http://a.example/?q=1;2"])
@@ -40,7 +40,7 @@ def semicolon_hosts(urls: Iterable[str]) -> frozenset[str]:
     seen: Counter[str] = Counter()
     parameters: Counter[str] = Counter()
     for url in urls:
-        # Behind a last one nothing stands: `?cover=print;`, to which a template adds what it has.
+        # A trailing semicolon separates nothing: `?cover=print;`.
         query = url.partition("#")[0].partition("?")[2].rstrip(";")
         if ";" in query:
             host = locate(url).origin.host

@@ -1,4 +1,4 @@
-"""Finding simhashes that differ in a few bits without comparing all pairs."""
+"""Finds simhashes that differ in a few bits without comparing all pairs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ class SimhashIndex:
 
     Two hashes that differ in at most ``k`` bits agree in at least one of ``k + 1`` blocks, and in
     at least two of ``k + 2`` (the pigeonhole principle; Manku, Jain and Das Sarma 2007,
-    "Detecting near-duplicates for web crawling"). Only those that agree there are compared, one
-    choice of blocks after the other: the tables of all choices would take ten times the memory.
+    "Detecting near-duplicates for web crawling"). So only hashes that agree in such blocks are
+    compared. The choices of blocks are taken one after the other: tables of all at once would take
+    ten times the memory.
 
     >>> index = SimhashIndex([0b1111, 0b1110, 0, 1 << 40])
     >>> index.setdefault(0b1111, 7), index.setdefault(0b1110, 8), index.setdefault(0, 9)
@@ -33,7 +34,7 @@ class SimhashIndex:
 
     def __init__(self, simhashes: Iterable[int]) -> None:
         """``simhashes``: all those that will ever be asked for."""
-        # Sorted without a set, and part by part: the objects of a million numbers would take more
+        # Sorted part by part and without a set: a million integer objects would take more memory
         # than all the rest.
         parts = [array("Q") for _ in range(1 << _PART_BITS)]
         for simhash in simhashes:
@@ -52,7 +53,7 @@ class SimhashIndex:
     def setdefault(self, simhash: int, number: int) -> int:
         """Return the lowest number of a representative near the simhash.
 
-        Where there is none, the simhash is made one, under *number*.
+        If there is none, the simhash becomes one, with the given *number*.
         """
         numbers, count = self._numbers, len(self._numbers)
         near = self._near.get(simhash)
@@ -70,14 +71,14 @@ class SimhashIndex:
 
 
 def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
-    """Yield each pair of different values within ``bits``, some of them more than once."""
-    # With one block of 12 bits the groups of some ten thousand values are small enough.
+    """Yield each pair of different values within *bits* of each other; some pairs repeatedly."""
+    # Up to 20,000 values one block of 12 bits makes small enough groups.
     agree = 1 if len(values) < 20_000 else 2  # noqa: PLR2004
     edges = [_BITS * i // (bits + agree) for i in range(bits + agree + 1)]
     blocks = [(start, (1 << (end - start)) - 1) for start, end in pairwise(edges)]
     for number, block in enumerate(blocks[: len(blocks) + 1 - agree]):
         for group in _groups(values, *block):
-            # A group fits into the processor's cache, where one table of all would not.
+            # A group fits into the processor's cache; one table of all values would not.
             for start, mask in blocks[number + 1 :] if agree > 1 else [(0, 0)]:
                 first: dict[int, int] = {}
                 agreeing: dict[int, list[int]] = {}
@@ -94,7 +95,7 @@ def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
 
 
 def _groups(values: array[int], start: int, mask: int) -> Iterator[array[int]]:
-    """Yield the values that agree in a block, where they are several."""
+    """Yield each group of two or more values that agree in a block."""
     groups: dict[int, array[int]] = {}
     for value in values:
         key = value >> start & mask

@@ -1,4 +1,4 @@
-"""What is known about one registrable domain: which URLs show which page."""
+"""What was seen of one registrable domain: which URLs show which page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.orders import Reordered, Visited
 
 NO_EVIDENCE = -1
-"""Page number of a URL of which no capture says what it shows."""
+"""The page number of a URL of which no capture says what it shows."""
 
 SINK_SIZE = 20
 """A page that more URLs than this share is a sink: a login form, a soft 404, an empty search."""
@@ -41,14 +41,15 @@ MOST = 0.5
 having it."""
 
 MAX_HOPS = 20
-"""As many hops as Scrapy's REDIRECT_MAX_TIMES follows."""
+"""The most redirects that are followed, as Scrapy's default ``REDIRECT_MAX_TIMES``."""
 
 FAR_BITS = 16
-"""Simhashes that differ in more bits are of two texts. Of one that was edited they differ in fewer:
-those of two URLs that learned rules make one, on the archived sites, in 16 at most."""
+"""Simhashes that differ in more bits are of two texts, not of one that was edited. On the archived
+sites the simhashes of URLs that learned rules merge differ in 16 bits at most."""
 
 FOLDS = 4
-"""Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
+"""The number of folds of cross-fitting: a candidate that pages of one fold propose is judged by the
+pages of the others.
 """
 
 
@@ -76,11 +77,11 @@ class Site:
         self.semicolon_hosts = semicolon_hosts
         """Hosts, with their ports, where ``;`` separates parameters."""
         self.reordered = reordered
-        """Captures of one URL with its parameters in two orders."""
+        """Pairs of captures of one URL with its parameters in two orders."""
         self.visited = visited
         """URLs that were visited twice."""
-        # By page: whether it has a simhash, and so text enough to tell pages apart; and whether it
-        # is data, not text for readers.
+        # By page: whether it has a simhash, so enough text to be told from others; whether it is
+        # data, not text for readers.
         self._telling, self._data = telling, data
         self._simhashes = simhashes
         self.locations = locations
@@ -92,19 +93,19 @@ class Site:
         self.pages = pages
         """The page number of each row; :data:`NO_EVIDENCE` if nothing is known."""
         self.declared = declared
-        """Declared canonical by row, where it is another URL."""
+        """The declared canonical URL by row, if it is another URL."""
         self.redirects = redirects
         """Redirect target by row."""
         self.canonical = canonical
         """Rows of URLs that declare themselves."""
         self.contents = max(self.pages, default=NO_EVIDENCE) + 1
-        """How many pages have content that was seen. Higher numbers are of pages known only
-        as the target of a redirect."""
+        """How many pages have content that was seen. Pages with this number or a higher one are
+        known only as the target of a redirect."""
         self.unseen = self._follow_redirects()
-        """These targets of redirects, with their page numbers, in order."""
+        """The targets of redirects that were not seen, with their page numbers, in order."""
         count = self.contents + len(self.unseen)
         self.sizes = array("i", [0]) * count
-        """URLs that show a page, by page number."""
+        """How many URLs show a page, by page number."""
         self.folds = bytearray(count)
         """Fold of each page: a stable hash of the first of its URLs."""
         for row, page in enumerate(self.pages):
@@ -143,7 +144,7 @@ class Site:
 
     @cached_property
     def links(self) -> Links | None:
-        """The links between its URLs; None if no crawl recorded links."""
+        """The links between the URLs; None if no crawl recorded links."""
         if self.known_links is None:
             return None
         find, hosts = self.locations.find, self.semicolon_hosts
@@ -156,18 +157,18 @@ class Site:
 
     @cached_property
     def changed_visits(self) -> float:
-        """A lower bound of the share of second visits that show a page which has changed."""
+        """A lower bound of the share of second visits at which the page had changed."""
         steady = sum(visit.is_steady for visit in self.visited)
         return lower_bound(len(self.visited) - steady, steady)
 
     @cached_property
     def worded(self) -> frozenset[str]:
-        """Names of parameters that number the parts of listings on other sites, but not here."""
+        """Names of parameters that mean pagination on other sites, but not on this one."""
         return worded_names(param for params in self.locations.params for param in params)
 
     @cached_property
     def counted_from_zero(self) -> frozenset[str]:
-        """Names of parameters that number the parts of some listing from 0 on."""
+        """Names of pagination parameters that count from 0 in some listing."""
         numbers = [numbers_of_first_parts(params) for params in self.locations.params]
         seen: dict[tuple[int, str], set[str]] = {}
         columns = (self.locations.path_of, self.locations.params_of, self.pages)
@@ -178,13 +179,13 @@ class Site:
         return frozenset(name for (_, name), found in seen.items() if len(found) > 1)
 
     def is_past_an_end(self, url: Location) -> bool:
-        """Tell whether a URL is of a part of a listing by whose number others there have ended.
+        """Tell whether a URL has a page number at which half of its path's listings have ended.
 
-        Where a listing has ended it shows the same whatever the number, and whatever is asked for
-        besides. Where only one number was seen nothing else tells.
+        Past its end a listing shows the same for any number and any other parameter. If only one
+        number was seen there, nothing else tells that it has ended.
         """
         ends = self._ends
-        # On most sites none is known to have ended, and this is asked of every page of a rule.
+        # Asked for every page of a rule, and on most sites no listing is known to have ended.
         return bool(ends) and any(
             number >= ends.get((url.path, name), sys.maxsize)
             for name, number in numbers_of_parts(url.params)
@@ -192,12 +193,12 @@ class Site:
 
     @cached_property
     def _ends(self) -> dict[tuple[str, str], int]:
-        """The number by which half of the listings have ended, by path and name."""
+        """The number by which half of the listings have ended, by path and parameter name."""
         return ends_of_listings(self.locations, self.pages, self.sizes)
 
     @cached_property
     def wavering(self) -> frozenset[Location]:
-        """URLs that redirect to different places at different times: evidence for none of these."""
+        """URLs that redirect to different targets at different times: evidence for none of them."""
         locations, pages = self.locations, self.pages
         return wavering(
             ((locations[row], target) for row, target in self.redirects.items()),
@@ -205,11 +206,11 @@ class Site:
         )
 
     def is_sink(self, page: int) -> bool:
-        """Tell whether so many URLs show the page that it is evidence for none of them."""
+        """Tell whether too many URLs show the page for it to be evidence."""
         return self.sizes[page] > SINK_SIZE
 
     def are_far(self, page: int, other: int) -> bool:
-        """Tell whether two pages are known to have another text each, not one that was edited."""
+        """Tell whether two pages are known to have different texts, not one that was edited."""
         known, simhashes = self._telling, self._simhashes
         return (
             max(page, other) < len(known)
@@ -218,7 +219,7 @@ class Site:
         )
 
     def is_data(self, page: int) -> bool:
-        """Tell whether the page is for a program, such as a feed, or no text, such as an image."""
+        """Tell whether the page is data for a program, such as a feed, or not text at all."""
         return page < len(self._data) and bool(self._data[page])
 
     def is_empty(self, page: int) -> bool:
@@ -231,14 +232,14 @@ class Site:
 
     @cached_property
     def _empty(self) -> bytearray:
-        """By page: whether it is empty. None is if no page of the site has text."""
+        """By page: whether it is empty. Without any page with text no page is."""
         if not any(self._telling):
             return bytearray()
         shapes = [*map(shape_of, self.locations.paths)]
         names = [tuple(map(name_of, params)) for params in self.locations.params]
         kinds: dict[tuple[int, str, tuple[str, ...]], int] = {}
         columns = (self.locations.origin_of, self.locations.path_of, self.locations.params_of)
-        # The kind of a page is that of the first of its URLs.
+        # The kind of a page is that of its first URL.
         kind_of = array("i", [NO_EVIDENCE]) * len(self._telling)
         for page, origin, path, params in zip(self.pages, *columns, strict=True):
             if NO_EVIDENCE < page < len(kind_of) and kind_of[page] == NO_EVIDENCE:

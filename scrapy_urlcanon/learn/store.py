@@ -1,4 +1,4 @@
-"""The observation store: what a crawl saw, in one SQLite file, without the bodies."""
+"""The observation store: what a crawl saw, in one SQLite file, without bodies."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 200
-"""Responses that are written at once, in one transaction: what a kill may lose, and as many again
-that are being written."""
+"""Responses in one transaction. A kill may lose one batch that is collected and one that is
+written."""
 
 MAX_WAITING = 50
-"""So many batches of some 400 kB wait while the file is locked or the disk is full."""
+"""How many batches, some 400 kB each, are kept while the file is locked or the disk is full."""
 
 MAX_ROWS = 10_000_000
-"""Responses that a store takes, 0.3 to 1.5 kB each: a crawl without end must not fill the disk."""
+"""How many responses a store takes, 0.3 to 1.5 kB each: an endless crawl must not fill the disk."""
 
 SAME_URL = "="
-"""Stands for the URL of a page where that is its canonical URL."""
+"""Stored as the canonical URL of a page that declares its own URL."""
 
 _NOTHING = Signature("", "", 0, Lines())
 
 _KNOWN_TEXTS = 20_000
-"""Of how many texts it is remembered where they are: variants of a page have one."""
+"""For how many texts the row is cached: variants of a page share one text."""
 
 _KNOWN_DOMAINS = 2_000
-"""Of how many domains the first text is remembered, 1 to 5 kB each."""
+"""For how many domains the first text is cached, 1 to 5 kB each."""
 _WINDOW = -14  # 16 kB, for two texts of the most lines that there may be, and no header
 
 _Row = tuple[Any, ...]
@@ -68,7 +68,7 @@ _Text = tuple["str | bytes", str, bytes]
 
 @define
 class _Batch:
-    """What is written at once."""
+    """The rows that are written in one transaction."""
 
     rows: list[tuple[_Row, _Text]] = field(factory=list)
     audits: list[_Row] = field(factory=list)
@@ -77,7 +77,7 @@ class _Batch:
 
     @property
     def size(self) -> int:
-        """How much it is, as far as that bounds a batch."""
+        """The number of rows that count for the size of a batch."""
         return max(len(self.rows), len(self.audits), len(self.links))
 
     def __bool__(self) -> bool:
@@ -88,9 +88,9 @@ class _Batch:
 class ObservationStore:
     """Records the responses of a crawl, in batches, in a thread of its own.
 
-    It never stops a crawl. If it cannot write, because another process has locked the file or the
-    disk is full, it logs that, tries again with each batch, and counts in :attr:`refused` what no
-    longer fits in memory. :func:`~scrapy_urlcanon.learn.readers.read` reads what it recorded.
+    It never stops a crawl. If the file is locked by another process, or the disk is full, it logs
+    that, tries again with each batch, and counts in :attr:`refused` what no longer fits in memory.
+    :func:`~scrapy_urlcanon.learn.readers.read` reads what it recorded.
 
     >>> import tempfile
     >>> from scrapy_urlcanon.learn.readers.store import read_store
@@ -118,7 +118,7 @@ class ObservationStore:
         self._writing: Future[None] | None = None
         self._is_late = False
         self._batch = _Batch()
-        # The writer takes from its beginning what it has written.
+        # The writer removes a batch from the left once it is written.
         self._waiting: deque[_Batch] = deque()
         self._numbers = count()
         self._texts: dict[int, int | None] = {}
@@ -181,7 +181,7 @@ class ObservationStore:
     ) -> None:
         """Record one response.
 
-        :param is_whole: whether all of it came; the beginning of a page does not tell which it is.
+        :param is_whole: whether the whole body came; the beginning of a page does not identify it.
         :param key: identifies the page in links: a signed 64-bit number.
         """
         if not self._has_room():
@@ -243,7 +243,7 @@ class ObservationStore:
 
     def flush(self) -> None:
         """Write everything that was added, and wait until it is written."""
-        # A second time what could not be: whoever had locked the file may be done.
+        # Twice: a process that had locked the file may be done by now.
         for _ in range(2):
             self._write_batch()
             if self._writing:
@@ -252,7 +252,7 @@ class ObservationStore:
             self._give_up("it could not be written to the end")
 
     def _write_batch(self) -> None:
-        """Have what was added since the last time written, once the batch before is."""
+        """Queue what was added since the last time for writing, after the batches before it."""
         if self._writing and not self._is_late:
             self._writing.result()
         if self._batch:
@@ -262,12 +262,12 @@ class ObservationStore:
             self._writing = self._writer.submit(self._write)
 
     def _write(self) -> None:
-        """Write what waits, until that fails."""
+        """Write the waiting batches until one fails."""
         while self._waiting:
             try:
                 self._insert(self._waiting[0])
             except sqlite3.OperationalError as error:
-                # It is tried again; what was written of it is not there.
+                # The batch is rolled back, and tried again later.
                 self._texts.clear()
                 self._firsts.clear()
                 if not self._is_late:
@@ -310,8 +310,8 @@ class ObservationStore:
                 )
 
     def _id_of(self, text: _Text, domain: str) -> int | None:
-        """Return where *text*, of a page of *domain*, is; it is written, unless it was of late."""
-        # 64 bits tell 20,000 texts apart, in a third of the room.
+        """Return the row of *text*, of a page of *domain*; write it unless it is cached."""
+        # 64 bits distinguish 20,000 texts, in a third of the memory.
         key = hash(text)
         known = self._texts.get(key)
         if known is None:
@@ -321,7 +321,7 @@ class ObservationStore:
         return known
 
     def _add_text(self, digest: str | bytes, title: str, lines: bytes, domain: str) -> int | None:
-        """Write a text; of its lines what the first one of *domain* has not."""
+        """Write a text, its lines compressed against those of the first text of *domain*."""
         first, dictionary = self._firsts.get(domain, (None, b""))
         packed = compress(lines, dictionary) if dictionary else lines
         added = self._connection.execute(
@@ -341,7 +341,7 @@ class ObservationStore:
         self._connection.close()
 
     def _has_room(self) -> bool:
-        """Tell whether one row more may be added, and count it, as refused if it may not."""
+        """Tell whether one more row may be added; count it as added or refused."""
         if self._room <= 0 or self._failed or len(self._waiting) >= MAX_WAITING:
             self.refused += 1
             if self._waiting and not self.refused % BATCH:
@@ -370,7 +370,7 @@ class ObservationStore:
             self._write_batch()
 
     def _give_up(self, error: object) -> None:
-        """Refuse what waits, and all that comes."""
+        """Refuse all that is waiting, and all that comes."""
         self._failed = True
         self.refused += sum(len(batch.rows) for batch in self._waiting)
         self._waiting.clear()
@@ -383,14 +383,14 @@ def _text_of(signature: Signature) -> _Text:
 
 
 def _packed_digest(digest: str) -> str | bytes:
-    """Return a digest in hexadecimal as bytes, and any other one as it is."""
+    """Return a hexadecimal digest as bytes, and any other unchanged."""
     return bytes.fromhex(digest) if digest and not digest.startswith(RAW) else digest
 
 
 def compress(lines: bytes, other: bytes) -> bytes:
-    r"""Return *lines* in as little room as that of which *other* lines are known too.
+    r"""Compress *lines* with DEFLATE (RFC 1951), with *other* lines as preset dictionary.
 
-    The pages of a site have its menus: half of the room is left.
+    The pages of a site share its menus, so this halves the size.
 
     >>> lines, other = (bytes(range(100)) + bytes([n]) * 9 for n in (1, 2))
     >>> packed = compress(lines, other)
@@ -402,9 +402,9 @@ def compress(lines: bytes, other: bytes) -> bytes:
 
 
 def decompress(packed: bytes, other: bytes) -> bytes:
-    """Return the lines that :func:`compress` made *packed* of.
+    """Return the lines that :func:`compress` packed.
 
-    :raises ValueError: where it did not, or there are more than a page has.
+    :raises ValueError: if the data are broken, or longer than the lines of a page.
     """
     made = zlib.decompressobj(wbits=_WINDOW, zdict=other)
     try:

@@ -1,4 +1,4 @@
-"""The file of an observation store: its tables, and whose file it is."""
+"""The file of an observation store: opens it, makes its tables, and checks its version."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 VERSION = 5
 """Version of the schema and of the digests."""
 
-# Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
+# In bytes. Of rows of 1.5 kB only two fit into a page of 4 kB, which wastes a quarter.
 _PAGE_SIZE = 1 << 14
 
 _PATIENCE = 5.0
-"""Seconds, as :func:`sqlite3.connect` waits for others."""
+"""Seconds to wait for a lock, the default of :func:`sqlite3.connect`."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -81,14 +81,14 @@ CREATE TABLE IF NOT EXISTS links (
     PRIMARY KEY (domain, crawl, number)
 ) WITHOUT ROWID
 """
-"""Made when the first links are kept: a table takes 16 kB without a row."""
+"""The table of links is made with the first link: an empty table takes 16 kB."""
 
 
 def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
-    """Open the file of a store; make it where it is to be written.
+    """Open the file of a store; create it if it is to be written and missing.
 
-    :raises StoreVersionError: where another version of this package wrote it.
-    :raises InputError: where it is something else, or cannot be opened.
+    :raises StoreVersionError: if another version of this package wrote it.
+    :raises InputError: if it is something else, or cannot be opened.
     """
     if not writable and not path.exists():
         raise InputError(f"{path}: no such file")
@@ -100,8 +100,7 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
             connection.close()
             raise
     except sqlite3.OperationalError as error:
-        # A folder or a file that may not be written, one that is locked, or a full disk: SQLite
-        # says nothing else.
+        # Missing permissions, a lock or a full disk.
         done = "written" if writable else "read"
         raise InputError(f"{path}: cannot be {done}: {error}") from None
     except sqlite3.Error as error:
@@ -110,10 +109,11 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
 
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    """Open the database at *path*, which whoever learns may neither own nor write to.
+    """Open the database at *path*, which may be on read-only storage if it is only read.
 
-    SQLite makes files beside one that is in WAL mode, even to read it, and cannot where nothing
-    can be made. Where there are none of them, nobody writes to it, and all of it is in the file.
+    To read a database in WAL mode SQLite creates files beside it, which fails in a read-only
+    directory. If there are no such files, nobody is writing, and the database file is complete: it
+    is opened as immutable.
     """
     wal, shared = Path(f"{path}-wal"), Path(f"{path}-shm")
     is_alone = not shared.exists() and not (wal.exists() and wal.stat().st_size)
@@ -124,7 +124,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
 
 
 def _remedy(version: str) -> str:
-    """Say what to do with a store of another *version*."""
+    """Return what to do about a store of another *version*."""
     known = str(VERSION)
     if version.isdecimal() and (len(version), version) > (len(known), known):
         return "a newer version of scrapy-urlcanon wrote it, and can read it"
@@ -132,7 +132,7 @@ def _remedy(version: str) -> str:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> None:
-    """Check whose file it is before anything is written to it."""
+    """Check that the file is a store of this version before anything is written to it."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if tables and "meta" not in tables:
         raise InputError(f"{path}: expected an observation store, and it is another database")
@@ -148,10 +148,11 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         raise InputError(f"{path}: expected an observation store, and it is empty")
     if writable:
         connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
-        # A reader may look on while the crawl writes, and a kill leaves commits whole.
+        # With a write-ahead log others can read while the crawl writes, and a kill leaves whole
+        # commits.
         use_write_ahead_log(connection, patience=_PATIENCE)
         connection.execute("PRAGMA synchronous = NORMAL")
-        # All of it or none: a kill leaves a file with nothing in it.
+        # In one transaction: a kill leaves an empty file, not half of the tables.
         connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

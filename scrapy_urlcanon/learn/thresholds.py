@@ -1,4 +1,4 @@
-"""When the evidence for a rule is enough."""
+"""Decides when the evidence for a rule is enough."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ compared with any other candidate: 0 is no knowledge, 3 is 20 to 1 for it, -3 is
 it."""
 
 MAX_WORTH = 20
-"""How many pages prior knowledge is worth at most, for a rule or against it."""
+"""The most pages of evidence that prior knowledge is worth, for a rule or against it."""
 
 
 def worth(log_odds: float) -> int:
-    """Return how many pages without a counter-example say as much as prior knowledge.
+    """Return how many pages of evidence without a counter-example prior knowledge is worth.
 
-    By the rule of succession: *n* pages that agree, and none that does not, make it n + 1 times as
-    likely that all do.
+    By the rule of succession *n* pages that agree, and none that differs, raise the odds that all
+    agree by a factor of n + 1.
 
     >>> worth(0.0), worth(1.4), worth(-1.4), worth(9.0)
     (0, 3, -3, 20)
@@ -40,35 +40,36 @@ def worth(log_odds: float) -> int:
 
 
 class Changes(NamedTuple):
-    """How many counter-examples of a rule may only be pages that changed between two captures."""
+    """How many counter-examples of a rule may be pages that changed between two captures."""
 
     changed: int = 0
-    """Counter-examples whose page was seen only once."""
+    """Counter-examples whose page was captured only once."""
     unclear: int = 0
-    """How many URLs were compared where these were found."""
+    """How many URLs the merges have in which these were found."""
     moved: int = 0
-    """Pages that were seen only once, beside many URLs that agree: not counted as counter-examples.
+    """Pages that were captured only once, beside many URLs that agree. They are not counted as
+    counter-examples.
     """
     agreeing: int = 0
-    """How many URLs agree there."""
+    """How many URLs agree in these merges."""
     far: int = 0
-    """Those of the changed ones whose text is another one altogether."""
+    """How many of ``changed`` have a completely different text."""
     far_moved: int = 0
-    """The same of the moved ones."""
+    """How many of ``moved`` have a completely different text."""
     blurred: float = 0.0
-    """How many pages are missing from the evidence because blurred pages count less than 1."""
+    """How many pages of evidence are missing because a blurred page counts less than 1."""
 
 
 NO_CHANGES = Changes()
 
 
 class Record(NamedTuple):
-    """How many pages speak for a rule, and how many against it."""
+    """How many pages are evidence for a rule, and how many against it."""
 
     pages: int
     lost: int
     far: int = 0
-    """Those of the lost ones whose text is another one altogether."""
+    """How many of ``lost`` have a completely different text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,28 +82,27 @@ class Thresholds:
     """
 
     confidence: float = 0.95
-    """The confidence of all lower bounds."""
+    """The confidence level of all bounds and tests."""
     precision: float = 0.36
-    """The least lower bound of the share of right merges, for a rewrite: 0.36 takes 3 pages without
-    a counter-example, 0.5 takes 5, 0.8 takes 14."""
+    """What the lower bound of the share of right merges must reach, for a rewrite: 0.36 takes 3
+    pages without a counter-example, 0.5 takes 5, 0.8 takes 14."""
     alias: float = 0.5
     """The same for skip templates and declared canonicals, which nobody can check by looking at
     the URL."""
     lost: float = 0.01
-    """The largest share of counter-examples that is put down to pages that changed between two
-    captures."""
+    """The largest share of counter-examples that is attributed to changed pages without a test."""
     moved: float = 0.05
     """The same for ``www`` and the scheme. It is larger, since pages with a clock, a counter or
-    their own address are never the same twice, while another site would differ on every page."""
+    their own address always differ, while on another site every page would."""
     restless: float = 0.15
-    """The largest rate of change that is put down to the pages, and not to the rules."""
+    """The largest rate of change that is attributed to pages and not to wrong rules."""
     chance: float = 0.02
-    """How probable it must be that captures which changed make so many counter-examples."""
+    """The least probability at which changes still explain a number of counter-examples."""
     blurred: float = 0.25
-    """How much a page counts as evidence that is also found under URLs which differ in some other
-    value."""
+    """How much a blurred page counts as evidence, which is 1 for others. A page is blurred if it is
+    also found under URLs that differ in another value."""
     unsure: float = 0.3
-    """Rules whose lower bound reaches only this are listed as unsure."""
+    """Rules that fail, but whose lower bound reaches this, are listed as unsure."""
 
     def accept(
         self,
@@ -114,21 +114,23 @@ class Thresholds:
         is_host: bool = False,
         is_choice: bool = False,
     ) -> bool:
-        """Tell whether a rewrite is accepted, with so many pages for it and against it.
+        """Tell whether a rewrite is accepted with this evidence.
 
-        :param changes: how many of those against it may only have changed between two captures.
+        :param pages: how many pages are evidence for it.
+        :param lost: how many pages are evidence against it.
+        :param changes: how many of *lost* may be pages that changed between two captures.
         :param rate: how often captures of the site change.
         :param is_host: whether it drops ``www`` or the scheme.
-        :param is_choice: whether it replaces one of few words of the path. Then differences are not
-            put down to changes.
+        :param is_choice: whether it replaces a word that is one of few. Then differences are not
+            attributed to changes.
         """
         share = self.moved if is_host else self.lost
-        # What differs more often than captures change is content.
+        # URLs that differ more often than captures change differ in content.
         if self._is_restless(changes, rate) or (
             is_choice and changes.moved > self.moved * (pages + changes.moved)
         ):
             lost += changes.moved
-        # The share itself is asked first: it is above the bound, which takes long to compute.
+        # The share itself is tested first: it is above the bound, which takes long to compute.
         if pages < self.precision * (pages + lost) or (
             lower_bound(pages, lost, self.confidence) < self.precision
         ):
@@ -145,7 +147,7 @@ class Thresholds:
         )
 
     def _may_be_chance(self, lost: int, of: int, share: float) -> bool:
-        """Tell whether as many of some are lost by chance where a share of all is."""
+        """Tell whether *lost* of these pages may be lost by chance at a rate of *share*."""
         return 1.0 - at_most(lost - 1, of, share) >= self.chance
 
     def _is_restless(self, changes: Changes, rate: Rate) -> bool:
@@ -156,7 +158,7 @@ class Thresholds:
         )
 
     def accept_alias(self, pages: int, lost: int) -> bool:
-        """Tell whether a skip template is accepted, with so many pages for it and against it."""
+        """Tell whether a skip template or a declared canonical is accepted with this evidence."""
         return (
             lost <= self.lost * (pages + lost)
             and lower_bound(pages, lost, self.confidence) >= self.alias
@@ -172,9 +174,11 @@ class Thresholds:
         than chance would give it (Fisher's exact test), at a confidence that is corrected for the
         number of parts (Bonferroni).
 
-        :param pages: pages of the part that speak for the candidate; *lost*: against it.
-        :param of_pages: the same of the whole scope, and *of_lost*.
-        :param alternatives: how many parts were looked at.
+        :param pages: how many pages of the part are evidence for the candidate.
+        :param lost: how many are evidence against it.
+        :param of_pages: how many pages of the whole scope are evidence for it.
+        :param of_lost: how many are evidence against it.
+        :param alternatives: how many parts were tried.
         """
         if not of_lost:
             return True
@@ -184,8 +188,9 @@ class Thresholds:
     def special_word(self, own: Record, pooled: Record, rivals: int, rate: Rate) -> bool:
         """Tell whether a word is really better than the others in its place, and not only lucky.
 
-        It is if captures that changed explain the counter-examples of all words, or if it has fewer
-        of these than chance would give it (Fisher's exact test, corrected for its rivals).
+        It is if changed captures explain the counter-examples of all words, or if it has
+        significantly fewer of these than the others (Fisher's exact test, corrected for its
+        rivals).
 
         :param own: the evidence of the word.
         :param pooled: the evidence of all words in its place.
@@ -202,7 +207,7 @@ class Thresholds:
         return chance * rivals <= 1.0 - self.confidence
 
     def consider(self, evidence: Evidence) -> bool:
-        """Tell whether a rule is listed as unsure, for somebody who knows the site to judge."""
+        """Tell whether a failed rule is listed as unsure, for somebody to judge."""
         return evidence.bound >= self.unsure and evidence.counter_examples * 5 <= evidence.pages
 
 
@@ -211,35 +216,35 @@ DEFAULT_THRESHOLDS = Thresholds()
 
 @dataclass(slots=True)
 class Tally:
-    """What happened to a candidate within one scope."""
+    """The evidence for and against a candidate within one scope."""
 
     scope: Scope
     pages: set[int] = field(default_factory=set)
-    """Pages merged rightly, of folds that did not propose the candidate."""
+    """Pages that are evidence for it, of folds that did not propose it."""
     blurred: set[int] = field(default_factory=set)
-    """Those of them that are also found under other URLs of one shape, and so count less."""
+    """Those of them that are blurred, and count less: see :attr:`Thresholds.blurred`."""
     lost: int = 0
-    """Pages that speak against the candidate."""
+    """How many pages are evidence against it."""
     changed: int = 0
-    """Those of the lost pages that may only have changed between two captures."""
+    """How many of ``lost`` may be pages that changed between two captures."""
     unclear: int = 0
-    """How many URLs were compared where these were found."""
+    """How many URLs the merges have in which these were found."""
     moved: int = 0
-    """Pages that have changed, since enough other URLs agree: they are not counted as lost."""
+    """How many pages have changed, as enough other URLs agree. They are not counted in ``lost``."""
     agreeing: int = 0
-    """How many URLs agree there."""
+    """How many URLs agree in these merges."""
     unbiased: int = 0
-    """How many of these say how often a capture changes; see :class:`Agreement`."""
+    """How many of these count for the rate of change; see :class:`Agreement`."""
     far: int = 0
-    """Those of the changed ones whose text is another one altogether."""
+    """How many of ``changed`` have a completely different text."""
     far_moved: int = 0
-    """The same of the moved ones."""
+    """How many of ``moved`` have a completely different text."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def against(self) -> int:
-        """How many pages show something else, those that have changed included."""
+        """How many pages differ, including those that have changed."""
         return self.lost + self.moved
 
     def support(self, thresholds: Thresholds) -> int:
@@ -248,14 +253,14 @@ class Tally:
         return sharp + int(len(self.blurred) * thresholds.blurred)
 
     def changes(self, thresholds: Thresholds) -> Changes:
-        """Return how many of the counter-examples may only be pages that changed."""
+        """Return how many counter-examples may be pages that changed."""
         blurred = len(self.pages) - self.support(thresholds)
         counts = self.changed, self.unclear, self.moved, self.agreeing, self.far, self.far_moved
         return Changes(*counts, blurred)
 
     def evidence(self, thresholds: Thresholds) -> Evidence:
         """Return the tally as it is shown to the user."""
-        # Crawls that believe what pages declare have no use for it.
+        # Not needed by crawls, which only use the thresholds for declared canonicals.
         from scrapy_urlcanon.learn.results.rule import Evidence  # noqa: PLC0415
 
         return Evidence(

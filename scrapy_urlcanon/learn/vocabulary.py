@@ -1,4 +1,4 @@
-"""What the names and values of a URL say: parts of a listing, languages, identifiers."""
+"""What names and values of parameters mean: pagination, sort orders, languages, identifiers."""
 
 from __future__ import annotations
 
@@ -10,40 +10,39 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A site has few names of parameters, and a million URLs that have them.
+# A site has few parameter names and up to millions of URLs that have them.
 _of_names = lru_cache(1024)
 
-# Names of parameters that number the parts of a listing, say how long these are, or choose a
-# language. Where they make no difference in a crawl it is because a listing was short or a page not
-# yet translated, and that changes; only the number of a first page may be learned.
+# Names of parameters for pagination, page size and language. If they make no difference in a crawl,
+# listings were short or pages not yet translated, which may change. So only the number of a first
+# page may be learned.
 PAGINATION = re.compile(
     r"""(?:p|pg|pn|page|paged|pagina|pagenum|page_?no|page_?number|page_?index|seite|
         start|offset|from|first|skip|begin|cursor|after|before|limitstart|startat|start_?index)""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Those of them that are words of other things as well: `from=home` says whence somebody came.
+# Those of them that have other meanings too: `from=home` is where a visitor came from.
 _OF_OTHER_THINGS = re.compile("start|from|first|skip|begin|after|before", re.IGNORECASE)
 PAGE_SIZE = re.compile(
     r"""limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?(?:size|limit)|rpp|
         (?:(?:max|num)[-_]?)?(?:items|rows)|(?:max|num)[-_]?results""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Names that say so of one of several listings: `comments_page`, `b_start`, `page_users`. With a
-# hyphen, as in `photo-page`, they say as often from which part of a listing somebody came.
+# Names for one of several listings: `comments_page`, `b_start`, `page_users`. Names with a hyphen,
+# such as `photo-page`, are as often for where a visitor came from.
 _OF_ONE_LISTING = re.compile(
     r"(?<![^_])(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)\Z"
     r"|\Apage_(?!id\Z|size|limit)",
     re.IGNORECASE,
 )
-# Of which type a value is, which Zope reads off the name.
+# The type of the value, which Zope appends to the name.
 _TYPE = re.compile("(?::[a-z]+)+")
 _IN_BRACKETS = re.compile(r"[^\[\]]+")
 LANGUAGE_NAME = re.compile(
     "l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang", re.IGNORECASE
 )
 
-# Names of parameters that put a listing into an order. Where they make no difference it is because
-# the listing had one entry.
+# Names of parameters for sort orders. If they make no difference, the listing had one entry.
 ORDERING = re.compile(
     "(?:sort|order)(?:[_-]?(?:by|dir|order|key|field))?|dir(?:ection)?|asc|desc", re.IGNORECASE
 )
@@ -52,36 +51,36 @@ SEARCHED = re.compile(
     "query|search|keywords?|(?:search|query)[-_]?(?:query|words?|terms?|text|string)",
     re.IGNORECASE,
 )
-"""Names of parameters that have what is searched for."""
+"""Names of parameters for search terms."""
 
 SEARCHED_OR_Q = re.compile(f"q|{SEARCHED.pattern}", re.IGNORECASE)
-"""The same with ``q``, which has the path of the page in some programs."""
+"""The same with ``q``, which in some programs is the path of the page."""
 
 FIRST_PAGE = frozenset(("", "0", "1"))
-"""Numbers of a first page."""
+"""Values for a first page."""
 
 PART_OF_LISTING = re.compile(
     r"(?<![a-z])(?:page|paged|pagina|seite|pg|p)[-_/]?([0-9]+|\{_\w+:digits\})(?![0-9a-z])",
     re.IGNORECASE,
 )
-"""What numbers the parts of a listing in a path, or in a template for it."""
+"""A page number in a path, or in a template for paths."""
 
 LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?")
-"""A language in a host or a path, in lower case."""
+"""A language code in a host or a path, in lower case."""
 
 NUMBER = re.compile("[0-9]+")
 
 SWITCHED = re.compile("[0-9]+|on|off|yes|no|true|false|[yntf]", re.IGNORECASE)
-"""What says of a parameter that it is on or off, and not what it is about."""
+"""Values of a switch."""
 
-# The number of a part; no listing has more of them.
+# A page number; no listing has more pages.
 _PART = re.compile("[0-9]{1,9}")
 
-# Words for readers, such as `home`, `top-nav` or `topNav`. Cursors have digits in them, or capitals
-# anywhere: the number of a part in base64 is `MjA`.
+# Readable words, such as `home`, `top-nav` or `topNav`. Cursors contain digits, or capitals
+# anywhere: `MjA` is a page number in base64.
 _WORDS = re.compile("[A-Za-z]|[A-Za-z][a-z]+(?:[-_.+][A-Za-z][a-z]*|[A-Z][a-z]+)*")
 
-# A UUID, or what stands between other signs than letters and digits.
+# A UUID, or a run of letters and digits.
 _PARTS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[^\W_]+", re.IGNORECASE)
 
 # A number, a digest or token of sixteen characters or more, or a UUID.
@@ -91,10 +90,10 @@ _IDENTIFIER = re.compile(
 )
 
 
-# A day or a month of a year, with the time of day behind it or not.
+# A day or a month with the year, with or without a time of day.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
 YEAR = re.compile(rf"{_YEAR}(?:[-_](?:{_YEAR}|[0-9]{{2}}))?")
-"""A year, or one that ends in the next, such as that of a school: ``2025-26``."""
+"""A year, or a year that ends in the next, such as a school year: ``2025-26``."""
 
 _DATE = re.compile(
     rf"{_YEAR}(?:[-/.]{_MONTH}(?:[-/.]{_DAY})?|(?:0[1-9]|1[0-2])(?:[0-2][0-9]|3[01]))(?:[T ].*)?"
@@ -104,9 +103,9 @@ _DATE = re.compile(
 
 @_of_names
 def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a parameter numbers or sizes pages or chooses a language, by its name.
+    """Tell by its name whether a parameter is for pagination, page size or language.
 
-    :param worded: names that say nothing on the site, as :func:`worded_names` returns them.
+    :param worded: names that mean something else on the site, from :func:`worded_names`.
 
     >>> [is_protected(name) for name in ("start", "b_start:int", "page[size]", "page_users")]
     [True, True, True, True]
@@ -129,7 +128,7 @@ def _numbers_parts(name: str) -> bool:
 
 @_of_names
 def _bare(name: str) -> str:
-    """Return the name of a parameter without its type and without brackets.
+    """Return the name of a parameter without a type and with brackets replaced.
 
     >>> _bare("b_start:int"), _bare("page%5Bnumber%5D")
     ('b_start', 'page_number')
@@ -142,9 +141,9 @@ def _bare(name: str) -> str:
 
 @_of_names
 def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a parameter numbers the parts of a listing, by its name.
+    """Tell by its name whether a parameter is for pagination.
 
-    ``p`` does not tell: it is as often the number of a post.
+    ``p`` is not: it is as often the number of a post.
 
     :param worded: as for :func:`is_protected`.
 
@@ -155,7 +154,7 @@ def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
 
 
 def numbers_of_first_parts(params: Iterable[str]) -> list[tuple[str, str]]:
-    """Return which of some parameters number a part of a listing that may be the first one.
+    """Return the pagination parameters that may select a first page, as names and values.
 
     >>> numbers_of_first_parts(["comments_page=0", "page=1", "page=2", "id=1"])
     [('comments_page', '0'), ('page', '1')]
@@ -165,7 +164,7 @@ def numbers_of_first_parts(params: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def numbers_of_parts(params: Iterable[str]) -> list[tuple[str, int]]:
-    """Return which of some parameters number a part of a listing, and as which one.
+    """Return the pagination parameters with their numbers.
 
     >>> numbers_of_parts(["page=12", "comments_page=0", "from=home", "p=7", "id=1"])
     [('page', 12), ('comments_page', 0)]
@@ -177,9 +176,9 @@ def numbers_of_parts(params: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def worded_names(params: Iterable[str]) -> frozenset[str]:
-    """Return the names that number parts elsewhere, and say other things with most values here.
+    """Return the names that mostly mean pagination, but mostly have other values here.
 
-    :param params: parameters, each in as many places as may be.
+    :param params: the parameters of a site; repetitions make no difference.
 
     >>> sorted(worded_names(["from=home", "from=search", "from=20", "start=all", "start=20"]))
     ['from']
@@ -206,7 +205,7 @@ def _may_be_of_other_things(name: str) -> bool:
 
 
 def _says_other_things(name: str, value: str) -> bool:
-    """Tell whether a value says that a name numbers no parts, though it does elsewhere."""
+    """Tell by a value whether a name that mostly means pagination means something else."""
     if not _may_be_of_other_things(name):
         return False
     if PAGINATION.fullmatch(_bare(name)):
@@ -215,7 +214,7 @@ def _says_other_things(name: str, value: str) -> bool:
 
 
 def is_worded(value: str) -> bool:
-    """Tell whether a value is made of words, and neither number, token nor cursor.
+    """Tell whether a value is made of words, and is not a number, token or cursor.
 
     >>> [is_worded(value) for value in ("home", "topNav", "a", "t3_abc", "MjA", "")]
     [True, True, True, False, False, False]
@@ -225,7 +224,7 @@ def is_worded(value: str) -> bool:
 
 @_of_names
 def is_ordering(name: str) -> bool:
-    """Tell whether a parameter puts a listing into an order, by its name.
+    """Tell by its name whether a parameter is for a sort order.
 
     >>> is_ordering("sort_by"), is_ordering("dir"), is_ordering("assorted")
     (True, True, False)
@@ -234,9 +233,9 @@ def is_ordering(name: str) -> bool:
 
 
 def is_identifier(text: str) -> bool:
-    """Tell whether a text names one of many things, and none of a few by what it means.
+    """Tell whether a text is an identifier: a number, digest, token or UUID.
 
-    What is learned of one of them says nothing of the others.
+    What is learned about one of them says nothing about the others.
 
     >>> is_identifier("42"), is_identifier("da39a3ee5e6b4b0d"), is_identifier("HEAD")
     (True, True, False)
@@ -245,7 +244,7 @@ def is_identifier(text: str) -> bool:
 
 
 def is_date(value: str) -> bool:
-    """Tell whether the value of a parameter is a day or a month of a year.
+    """Tell whether the value of a parameter is a date: a day or a month with the year.
 
     >>> [is_date(value) for value in ("2026-11-25", "20261125", "25%2F11%2F2026", "2026-11")]
     [True, True, True, True]
@@ -256,7 +255,7 @@ def is_date(value: str) -> bool:
 
 
 def has_token(text: str) -> bool:
-    """Tell whether a digest, a token or a UUID is a part of a text, or all of it.
+    """Tell whether a text contains a digest, a token or a UUID, or is one.
 
     >>> has_token("ann@example.org-da39a3ee5e6b4b0d"), has_token("12-ways-to-knit")
     (True, False)
@@ -265,15 +264,15 @@ def has_token(text: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a number in ASCII digits."""
+    """Tell whether a text consists of ASCII digits."""
     return text.isdigit() and text.isascii()
 
 
 def may_be_default(name: str, value: str) -> bool:
-    """Tell whether a value may be what a parameter means where it is not given.
+    """Tell whether a value may be the default of a parameter.
 
-    A digest or a token may not: it is one of many, or another one in the next crawl. No value may,
-    whatever the name says.
+    A digest or a token may not: it is one of many, or different in the next crawl. An empty value
+    may, whatever the name.
 
     >>> may_be_default("page", "1"), may_be_default("page", "7"), may_be_default("sort", "up")
     (True, False, True)
@@ -282,7 +281,7 @@ def may_be_default(name: str, value: str) -> bool:
     >>> may_be_default("from", "20"), may_be_default("from", "home")
     (False, True)
 
-    Of languages that have numbers the first one is that of the site.
+    Among numbered languages the first is that of the site.
 
     >>> may_be_default("L", "0"), may_be_default("L", "1"), may_be_default("L", "en")
     (True, False, False)
