@@ -1,1 +1,1 @@
-"""What a crawl may expect of a URL, learned while it runs: neither Scrapy nor Twisted."""
+"""Predicts while a crawl runs how much new text each URL brings. Without Scrapy and Twisted."""

@@ -1,4 +1,4 @@
-"""What says nothing in a text: what it repeats of its URL, and addresses on the same site."""
+"""Masks what says nothing in a text: repetitions of its own URL, and URLs on the same site."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ _MOST_TEXTS, _MOST_LENGTH = 20, 200
 _BETWEEN = re.compile(r"[/&;?=]+")
 _PLACE: Final = b"\0"
 _HOSTS: Final = 1 << 8
-# JSON may have a backslash before each slash. One pattern of both takes forty times as long, since
-# they begin with nothing in common.
+# JSON may have a backslash before each slash. A single pattern for paths and absolute URLs would
+# take forty times as long, since they have no common prefix.
 _PATH_AS_VALUE = re.compile(rb': ?"\\?/[^\s"<>]*')
 
 
 def without_echoes(
     url: str, text: bytes, lines: Lines, is_known: Callable[[int], bool]
 ) -> tuple[Lines, Lines]:
-    r"""Return *lines* with what they repeat of *url* made one sign, and those that have any of it.
+    r"""Return *lines* with repetitions of *url* masked, and the original lines that have any.
 
-    So a line that says the same of another URL is no other one. One that is known as it stands is
-    left so: a text has any word, and not each URL with such a word makes another text of it. The
-    latter are as they stand there: elsewhere, where they repeat nothing, they are old too.
+    So a line that says the same of another URL counts as the same line. A line that is known in its
+    original form is not masked: any text may contain a word of some URL, and does not become
+    another text by that. The original lines are returned too, so that they are old on other pages,
+    where they repeat nothing.
 
     >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> pages = [(f"http://a.example/find?q={word}", f"nothing found for {word}\nhelp".encode())
@@ -40,8 +41,8 @@ def without_echoes(
     >>> one[0] == other[0], one[1] == other[1], len(one[1])
     (True, False, 1)
 
-    :param text: what stands in the first of *lines*, in lower case.
-    :param is_known: tells whether a line of this hash was seen.
+    :param text: the text of the first of *lines*, in lower case, one line each.
+    :param is_known: tells whether a line with this hash was seen.
     """
     without = text_without_echoes(url, text)
     if without == text:
@@ -60,16 +61,16 @@ def without_echoes(
 
 
 def text_without_echoes(url: str, text: bytes) -> bytes:
-    r"""Return *text*, in lower case, with what it repeats of *url* made one sign.
+    r"""Return *text*, which is in lower case, with what it repeats of *url* masked.
 
-    So are addresses on the same site, which data and feeds have in their text where other pages
-    have them in attributes.
+    URLs on the same site are masked too: data and feeds have them in their text, where pages have
+    them in attributes.
 
     >>> text = b'"next": "http://a.example/list?page=7"'
     >>> text_without_echoes("http://a.example/all", text)
     b'"next": "\x00"'
     """
-    # To look for both takes a twentieth of the time that the patterns take.
+    # This test takes a twentieth of the time of the patterns.
     if b":" in text and b"/" in text:
         address = _address_on(url.partition("://")[2].partition("/")[0].lower())
         text = _PATH_AS_VALUE.sub(_PLACE, address.sub(_PLACE, text))
@@ -80,13 +81,13 @@ def text_without_echoes(url: str, text: bytes) -> bytes:
 
 @lru_cache(_HOSTS)
 def _address_on(authority: str) -> re.Pattern[bytes]:
-    """Return the pattern of an address there."""
+    """Return the pattern of absolute URLs with this authority."""
     host = re.escape(authority.encode("utf-8", "surrogatepass"))
     return re.compile(rb"https?:(?:\\?/){2}" + host + rb"(?![\w.-])[^\s\"<>]*")
 
 
 def echoes_of(url: str) -> list[str]:
-    """Return what a page may repeat of *url*, in small letters, the longest first.
+    """Return the texts of *url* that a page may repeat, in lower case, the longest first.
 
     >>> echoes_of("http://a.example/w/Main_Page?title=User:Ann+B&id=7")
     ['user:ann b', 'main_page', 'main page', 'title', 'ann b']
@@ -96,7 +97,7 @@ def echoes_of(url: str) -> list[str]:
     for piece in _BETWEEN.split(rest)[:_MOST_TEXTS]:
         text = " ".join(unquote_plus(piece)[:_MOST_LENGTH].lower().split())
         spaced = text.replace("_", " ")
-        # As it stands there, as words, and each without a namespace.
+        # Unchanged, as words, and each without a namespace.
         forms = (text, spaced, spaced.replace("-", " "))
         for each in (*forms, *(form.rpartition(":")[2] for form in forms)):
             if len(each) >= _LEAST and not each.isdecimal():

@@ -20,14 +20,14 @@ _Parts: TypeAlias = "tuple[str, _Path, _Query]"
 
 _HALVED = bytes(count // 2 for count in range(256))
 _YOUNG: Final = 1 << BITS
-"""After so many texts all counts are halved. In a broad crawl each of the places would else have
-had its four texts after a million URLs, and no text would be rare."""
+"""After this many texts all counts are halved. Else every counter would exceed four after a million
+URLs of a broad crawl, and no text would be rare."""
 _MAX_SEGMENTS, _MAX_PARAMETERS, _MAX_TOKEN = 6, 12, 60
 _LEAST_HASH, _LEAST_UUID = 7, 36
 _SIZE: Final = len(packed([0]))
 _KEPT: Final = 1 << 12
 _KEPT_OF_FETCHED: Final = 1 << 6
-"""Of what was fetched two models learn, some pages apart."""
+"""Cache size for fetched URLs, from which two models learn, some pages apart."""
 
 _UUID = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _FOLDED = re.compile(
@@ -37,7 +37,8 @@ _FOLDED = re.compile(
     r"|(?P<t>(?<![0-9a-z])(?=[a-z]*\d)[0-9a-z]{16,}(?![0-9a-z]))"
     r"|(?P<n>\d+)"
 )
-# Of letters and digits both, since a number may be that of a record, and if short by turns.
+# Tokens have both letters and digits, since a number may be that of a record; short ones must
+# alternate.
 _TOKEN = re.compile(
     r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
     r"|(?=[0-9]*[A-Fa-f])(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{7,}"
@@ -47,36 +48,36 @@ _SEPARATOR = re.compile(r"[&;]")
 _DIGIT = re.compile("[0-9]")
 _ANY_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile("[0-9]+")
-# How a date begins, and what may be a hash or a token.
+# The beginning of a date, or what may be a hash or a token.
 _DATE_OR_LONG = re.compile(f"[0-9]{{4}}[-_.]?[01][0-9]|[0-9a-z]{{{_LEAST_HASH},}}")
 _WORD = re.compile(r"[^a-z%]")
 _NO_WORD = re.compile(r"[^\w%-]+")
 
 
 class Features(NamedTuple):
-    """What is learned from of one request, packed: as numbers they take nine times as much."""
+    """The features of one request, packed, which takes a ninth of the memory of numbers."""
 
     coarse: bytes
-    """Of the shape of the URL alone: few kinds of these are on a site."""
+    """The features of the shape of the URL. A site has few different ones."""
     all: bytes
-    """These and finer ones, and last that of all together; requests with the same ones wait in one
-    queue."""
+    """These, finer ones, and a last one for their combination. Requests with the same features wait
+    in one queue."""
 
 
 def feature_of(text: str) -> int:
-    """Return the number of *text* as a feature of all hosts."""
+    """Return *text* as a feature of all hosts, hashed to a number."""
     return unpacked(_hashed((text,), 0))[0]
 
 
 def fold(text: str) -> str:
-    """Return *text* in small letters, with digits, hashes, UUIDs and dates as one letter each.
+    """Return *text* in lower case, with numbers, hashes, UUIDs and dates as one token each.
 
     >>> fold("Page-12"), fold("3f2a9c01"), fold("2024-05-17"), fold("cafe")
     ('page-#n', '#h', '#d', 'cafe')
     >>> fold("123456"), fold("1234567"), fold("knitting-2024-05-17"), fold("knitting-7")
     ('#n', '#h', 'knitting-#d', 'knitting-#n')
     """
-    # Numbers without end, and titles, would drive all else from what is kept.
+    # Not cached: the many numbers and titles would evict everything else.
     if len(text) < _LEAST_HASH and text.isdecimal():
         return "#n"
     if len(text) < _LEAST_UUID and text.replace("-", "").isalpha():
@@ -87,7 +88,7 @@ def fold(text: str) -> str:
 @lru_cache(_KEPT)
 def _folded(text: str) -> str:
     text = text[:_MAX_TOKEN].lower()
-    # To look for all of these in a title took most of what it costs to know its URL.
+    # Searching titles for all of these took most of the time of making features.
     if len(text) >= _LEAST_UUID and _UUID.search(text):
         return _FOLDED.sub(_kind, text)
     if not _ANY_DIGIT.search(text):
@@ -102,10 +103,10 @@ def _kind(found: re.Match[str]) -> str:
 
 
 class Standing:
-    """Tells how URLs stand to that of the page that links them, as a feature of the link.
+    """Describes the relation of a link's URL to that of the page as a feature of the link.
 
-    The print view, the edit form and the next page of what is shown add something to its URL,
-    whatever they are called on this site.
+    The print view, the edit form and the next page of a page add something to its URL, whatever
+    they are called on a site.
 
     >>> standing = Standing("http://a.example/post/7?lang=en")
     >>> for path in ("7?lang=en&print=1", "7?view=2", "7/edit", "8", ""):
@@ -128,7 +129,7 @@ class Standing:
         self._below = f"{self._path.rstrip('/')}/"
 
     def of(self, folder: str, leaf: str, query: str) -> str:
-        """Return how a URL stands to the page, by what :func:`split_url` returns of it."""
+        """Return the relation of a URL, split by :func:`split_url`, to the page."""
         is_of_folder = folder == self._folder
         if is_of_folder and leaf == self._leaf:
             is_more = self._query <= {*_SEPARATOR.split(query)}
@@ -142,11 +143,11 @@ class Standing:
 
 
 class KnownIdentifiers:
-    """Tells whether an earlier URL had the same numbers, or was the same apart from its tokens.
+    """Tells whether an earlier URL had the same numbers, or was the same apart from tokens.
 
-    For the other features all numbers are one token. But the second URL with ``id=7`` is one more
-    way to a record that waits already, while one with ``id=8`` is another record. And if all links
-    of a page have the session of a visit in them, no URL is known, but the rest of it is.
+    To the other features all numbers are the same. But a second URL with ``id=7`` is one more view
+    of a record that waits already, while ``id=8`` is another record. And if all links of a page
+    contain a session id, no URL is known, but the rest of it is.
 
     >>> identifiers = KnownIdentifiers()
     >>> for query in ("id=7&back=/list?page=1", "id=8&back=/list?page=1", "id=7&back=/all"):
@@ -162,16 +163,16 @@ class KnownIdentifiers:
 
     def __init__(self) -> None:
         self.tags = bytearray(MASK + 1)
-        """A hash table: at each place 8 further bits of the hash that was met last there. An old
-        one may be overwritten, and is then taken for new, as if nothing was known about it."""
+        """A hash table with 8 more bits of the last hash in each slot. An overwritten entry counts
+        as new."""
 
     def of(self, folder: str, leaf: str, query: str, pairs: _Query) -> tuple[str, ...]:
-        """Return these features of a URL, in parts of :func:`split_url`; it is known from now on.
+        """Return the features of a URL, split by :func:`split_url`, and remember it.
 
-        A URL that is new apart from its tokens has a feature for that: otherwise the first link to
-        the next page of a list would be expected to bring as little as all further links to it.
+        A URL that is new apart from its tokens gets a feature for that. Else the first link to the
+        next page of a list would be predicted to be as poor as all later links to it.
 
-        :param pairs: names and values of its parameters, folded.
+        :param pairs: the names and values of its parameters, from :func:`fold`.
         """
         path = folder + leaf
         bare = _folder(folder)[2] + _without_tokens(leaf)
@@ -192,13 +193,13 @@ class KnownIdentifiers:
                     pieces[number] = _without_tokens(piece)
                     has_tokens = has_tokens or pieces[number] != piece
         if has_tokens:
-            # With a newline, so that a query of one parameter is not taken for that parameter.
+            # With a newline, lest a query of one parameter be taken for that parameter.
             is_known = self._is_known(f"{bare}\n{'&'.join(pieces)}")
             known.append(f"{'known' if is_known else 'new'} but for tokens")
         return tuple(sorted(known))
 
     def _is_known(self, text: str) -> bool:
-        """Tell whether *text* was met; it is known from now on."""
+        """Tell whether *text* was met before, and remember it."""
         number = crc32(text.encode("utf-8", "replace"))
         place, tag = number & MASK, number >> 24 or 1
         is_known = self.tags[place] == tag
@@ -207,12 +208,13 @@ class KnownIdentifiers:
 
 
 class UrlFeatures:
-    """Makes features of URLs, and remembers how often it has met what.
+    """Makes features of URLs, and counts how often it met their texts.
 
-    Each feature counts twice: as one of its host, and as one of all hosts. So a new host starts
-    where the others are. Texts that were rare so far share two features: whether one was met
-    before is all that can be learned of them. It tells the print view of an article, or its place
-    in another search, from the article, since the very same URL is not asked about again.
+    Each feature is made twice, for its host and for all hosts, so that a new host starts with what
+    others taught. Rare texts share two features, "never met" and "met in another URL": that is all
+    that can be learned about them. It distinguishes an article, such as ``/knitting``, from its
+    print view or its place in a search, since features of the very same URL are not asked for
+    again.
 
     >>> features = UrlFeatures()
     >>> urls = [f"http://a.example/post/{n}?page=2" for n in range(9)]
@@ -223,17 +225,17 @@ class UrlFeatures:
 
     def __init__(self) -> None:
         self.counts = bytearray(MASK + 1)
-        """How often each hash was met of late, up to 255."""
+        """How often each hash was met of late, at most 255."""
         self.identifiers = KnownIdentifiers()
         self._met = 0
-        # By all that tells URLs apart, where no text is near to be rare: the links of a page are
-        # alike, and most pages have the same ones.
+        # Features by all that determines them, if none of the texts is nearly rare: most pages have
+        # the same links.
         self._known: dict[tuple[object, ...], Features] = {}
 
     def of(self, url: str, context: tuple[str, ...] = (), linked_by: bytes = b"") -> Features:
         """Return the features of *url*.
 
-        :param context: further ones, of the link or of the page with the link.
+        :param context: more features, as texts, of the link or of the page with the link.
         :param linked_by: the coarse features of the page with the link.
         """
         return self.of_split(*split_url(url), context, linked_by)
@@ -252,7 +254,7 @@ class UrlFeatures:
         if known:
             return known
         features, least = self._made(_parts(host, above, last, pairs), context, linked_by)
-        # Twice as often: they are known until all counts are halved.
+        # At least twice, so that the entry is still right when all counts are halved.
         if least >= 2 * RARE:
             if len(self._known) >= _KEPT:
                 self._known.clear()
@@ -262,7 +264,7 @@ class UrlFeatures:
     def _made(
         self, parts: _Parts, context: tuple[str, ...], linked_by: bytes
     ) -> tuple[Features, int]:
-        """Return features, and how often the text was met that was met least often."""
+        """Return the features, and the least count of the texts."""
         host, path, query = parts
         of_host = _of_host(host)
         coarse = _shape_of(path, query, of_host)
@@ -277,7 +279,7 @@ class UrlFeatures:
         return Features(coarse, _with_kind(coarse + _hashed(context, of_host) + of_texts)), least
 
     def renewed(self, url: str, features: Features) -> bytes:
-        """Return all *features* of *url* as they would be now, or nothing where they still are so.
+        """Return what :attr:`Features.all` of *url* would be now; empty if it has not changed.
 
         A text that was rare when its features were made may have been met often since.
 
@@ -292,14 +294,14 @@ class UrlFeatures:
         own = _of_texts(url)
         begin = len(features.all) - len(own) - _SIZE
         if begin < len(features.coarse):
-            # Where very many kinds wait, requests are told apart by their shape alone.
+            # If very many kinds wait, requests have the features of their shape only.
             return b""
         of_texts = features.all[begin : begin + len(own)]
         if of_texts == own:
             return b""
         numbers, others = unpacked(of_texts), unpacked(own)
         for at in range(0, len(others), 2):
-            # It was met once for this URL itself.
+            # Once was for this URL itself.
             if self.counts[others[at + 1]] > RARE:
                 numbers[at : at + 2] = others[at : at + 2]
         renewed = packed(numbers)
@@ -308,7 +310,7 @@ class UrlFeatures:
 
 @lru_cache(_KEPT_OF_FETCHED)
 def _of_texts(url: str) -> bytes:
-    """Return the features of the texts in *url* where none is rare, packed: two of each."""
+    """Return the packed features of the texts in *url* as if none was rare, two for each."""
     folder, leaf, query = split_url(url)
     host, above, _ = _folder(folder)
     host, path, pairs = _parts(host, above, fold(leaf) if host else leaf, _pairs(query))
@@ -316,13 +318,13 @@ def _of_texts(url: str) -> bytes:
 
 
 def _with_kind(features: bytes) -> bytes:
-    """Return packed *features*, and after them that of all of them together."""
-    # An array of one takes several times as long.
+    """Return packed *features* followed by one for their combination."""
+    # Making an array of one number takes several times as long.
     return features + (crc32(features) & MASK).to_bytes(_SIZE, byteorder)
 
 
 def _without_tokens(text: str) -> str:
-    """Return *text* without the hashes, UUIDs and tokens in it.
+    """Return *text* without hashes, UUIDs and tokens.
 
     >>> _without_tokens("(S(0a1b2c3d4e5f6a7b))"), _without_tokens("part-12-of-1234567")
     ('(S())', 'part-12-of-1234567')
@@ -331,14 +333,14 @@ def _without_tokens(text: str) -> str:
 
 
 def _may_have_token(folded: str) -> bool:
-    """Tell whether there may be a token in what is *folded*, and not just one number, or one date.
+    """Tell whether a *folded* text may have a token, and not just one number or date.
 
-    To look for one in each title with a number takes longer.
+    That is faster than searching each title that has a number.
     """
     return folded.count("#") > 1 or ("#n" not in folded and "#d" not in folded)
 
 
-# What a site has few of is kept: to hash it again for each link took most of the time.
+# Cached what a site has few of: hashing it again for each link took most of the time.
 
 
 @lru_cache(_KEPT)
@@ -356,22 +358,22 @@ def _hashed(texts: tuple[str, ...], of_host: int) -> bytes:
 
 
 def _parts(host: str, above: _Path, last: str, pairs: _Query) -> _Parts:
-    """Return host, segments of the path and names and values of the parameters of a URL.
+    """Return the host, the path segments and the parameters of a URL.
 
-    :param host: as :func:`_folder` returns it, as the segments *above* the last one.
-    :param last: its last segment, or its host where there is no path: then the last slash is that
-        of the scheme.
+    :param host: from :func:`_folder`, like the segments *above* the last one.
+    :param last: the last segment; or the host, if *host* is empty because the last slash of the URL
+        is that of the scheme.
     """
     return (host, (*above, last), pairs) if host else (last, ("",), pairs)
 
 
 def _pairs(query: str) -> _Query:
-    """Return names and values of the parameters of *query*."""
+    """Return the names and values of the parameters of *query*, from :func:`fold`."""
     if not query:
         return ()
     if "=" not in query:
-        # Words that are searched for (RFC 3875, section 4.4): each may be of one page alone, and as
-        # a name each would make a shape of its own.
+        # Search words (RFC 3875, section 4.4). As values: each may be of one page only, and as a
+        # name would make a shape of its own.
         words = filter(None, _NO_WORD.split(query))
         return tuple(("", fold(word)) for word in islice(words, _MAX_PARAMETERS))
     pairs = []
@@ -383,20 +385,20 @@ def _pairs(query: str) -> _Query:
 
 @lru_cache(_KEPT)
 def _folder(text: str) -> tuple[str, _Path, str]:
-    """Return the host, and the segments above the last one, of a URL up to its last slash.
+    """Return the host and the folded segments of a URL up to its last slash.
 
-    And all of that without the tokens in it.
+    The third value is that part of the URL without tokens.
     """
     host, *segments = text.partition("://")[2].split("/")[:-1] or [""]
     return host, tuple(map(fold, segments[: _MAX_SEGMENTS - 1])), _without_tokens(text)
 
 
 def _shape_of(path: _Path, query: _Query, of_host: int) -> bytes:
-    """Return packed features of what tells kinds of URLs apart: of each there are few on a site."""
+    """Return the packed features of the shape of a URL; a site has few shapes."""
     leaf = path[-1]
     extension = leaf.rpartition(".")[2][:8] if "." in leaf else ""
     names = tuple(sorted({name for name, _ in query})) if query else ()
-    # A title has any number of words: each would make a shape of its own.
+    # Search words count as one: any number would make a shape of its own.
     number = 1 if names == ("",) else len(query)
     if len(path) > 1:
         return _shape(path[0], len(path), extension, number, names, of_host)

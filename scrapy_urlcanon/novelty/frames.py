@@ -1,4 +1,4 @@
-"""What a line has in common with lines of other pages: how it begins, and how it ends."""
+"""Finds lines that begin or end like lines of other pages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 _PLACES: Final = 1 << 16
 _SHORTEST: Final = 2
-"""The first so many words of a line are looked at, twice as many and so on, and the last ones. Of
-single words soon all are known, and a list of names would say nothing."""
+"""Beginnings and ends of 2, 4, 8 and so on words are compared. Single words are all known soon, so
+that a list of names would count as nothing new."""
 LEAST: Final = OTHER_NUMBERS
-"""That share of what a line is worth it is worth in any case, as where it is new by its numbers."""
+"""The least share that a line keeps, as for a line that is new only by its numbers."""
 _NUMBER = re.compile(rb"[0-9]+")
 
 
 class Frames:
-    """Remembers how lines of pages began and ended, in memory that does not grow.
+    """Remembers how lines of pages began and ended, in constant memory.
 
-    A search without results, or a page that is missing, says one sentence with other words in it
-    each time, and a comparison puts together what others said: such lines are new, but not what
-    stands in them, and URLs that have them have no end.
+    A search without results and an error page repeat one sentence with other words in it, and a
+    comparison combines lines of other pages. Each such line is new, but says nothing new, and the
+    number of such URLs is unlimited.
 
     >>> frames = Frames()
     >>> for line in (b"did you mean shoes", b"did you mean hats", b"six old hats"):
@@ -40,9 +40,9 @@ class Frames:
         self._places = array("I", [0]) * _PLACES
 
     def own_shares(self, lines: Sequence[bytes]) -> list[float]:
-        """Return the share of its words that each of the *lines* of a page has for itself.
+        """Return the share of words of each of the *lines* outside known beginnings and ends.
 
-        How they begin and end is known from now on.
+        The beginnings and ends are remembered.
         """
         found: list[tuple[int, int]] = []
         shares = []
@@ -52,7 +52,7 @@ class Frames:
             count = _SHORTEST
             while count < len(words):
                 first, last = b" ".join(words[:count]), b" ".join(words[-count:])
-                # So that the end of a line is not taken for the beginning of another one.
+                # The newline keeps ends apart from beginnings.
                 first_place, last_place = self._place(first), self._place(b"\n" + last)
                 begin = count if self._is_known(first_place) else begin
                 end = count if self._is_known(last_place) else end

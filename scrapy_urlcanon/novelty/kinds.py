@@ -1,4 +1,4 @@
-"""Kinds of URLs, as a reader names them: how much of a crawl each took, and what it brought."""
+"""Counts fetches and news by kind of URL, and finds crawler traps among the kinds."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
 _PORT = re.compile(r":\d*$", re.ASCII)
 _PLACE = re.compile(r"\{\d+\}", re.ASCII)
-# What a template takes as it is.
+# Texts that need no quoting in a template.
 _PLAIN = re.compile(r"[a-zA-Z0-9._~@-]+")
-# And in the names of parameters, besides.
+# More characters that need none in the names of parameters.
 _SAFE: Final = "!$'()*,:@[]~"
 MAX_KINDS: Final = 5_000
 _MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
 _KEPT: Final = 1 << 8
-"""The pages that link most of what is fetched are few at a time."""
+"""Cache size: few pages at a time link most of what is fetched."""
 OTHER: Final = "other"
 
 _SOME: Final = 20
-"""Of fewer fetches nothing is said."""
+"""Kinds with fewer fetches are not judged."""
 _MUCH: Final = 0.2
-"""A kind brings much where so many of its fetches do."""
+"""A kind brings much if more than this share of its fetches has news."""
 _FIRST: Final = 3
-"""So many pages of a kind at most have news because they are the first of it, as the first form to
-log in, and they are among its first quarter."""
+"""How many pages of a trap may have news, all within the first quarter of its fetches: the first
+login form is new too."""
 _MAX_FOUND: Final = 10_000
-"""Of so many pages it is known where they were found."""
+"""For how many pages it is remembered which page linked them."""
 _MAX_WAYS: Final = 16
-"""So many ways are known in which some parameters of a kind have values and others have none, as
-many as four filters have."""
+"""How many combinations of empty and non-empty parameters of a kind are remembered: those of four
+filters."""
 
 
 _Place: TypeAlias = "tuple[str, str]"
 
 
 class Kind(NamedTuple):
-    """A kind of URLs: those of a host with one shape of path and the same parameters.
+    """The URLs of one host with the same shape of path and the same parameter names.
 
     >>> kind_of("http://a.example/w/index.php?title=One&oldid=7").text
     'a.example/w/index.php?oldid=&title='
@@ -62,47 +62,49 @@ class Kind(NamedTuple):
 
     @property
     def place(self) -> _Place:
-        """Its host and its path."""
+        """Host and shape of path."""
         return self.host, self.path
 
     @property
     def text(self) -> str:
-        """The kind as one text."""
+        """The kind as text."""
         query = "&".join(f"{name}=" for name in self.names)
         return f"{self.host}{self.path}{'?' if query else ''}{query}"
 
 
 @define
 class Tally:
-    """What came of a kind."""
+    """What the fetches of one kind brought."""
 
     fetches: int = 0
     new: int = 0
     with_news: int = 0
     led: int = 0
-    """How many pages with news were found on one of it, or on what was found there, and so on."""
+    """How many pages with news were linked by a page of the kind, directly or in more steps."""
     shown: int = 0
-    """How many of its pages the server did show: another one may have something all the same."""
+    """How many of its pages the server did show; a page that it refused may have news all the same.
+    """
     until: int = 0
-    """How many of it were fetched when it last brought something, or led to it."""
+    """The number of fetches when the kind last had news or led to news."""
     texts: tuple[str, ...] = ()
-    """What all of its URLs have in each segment of the path; empty where they differ."""
+    """The text that all of its URLs have in each path segment; empty where they differ."""
     urls: dict[str, str] = field(factory=dict)
-    """By the parameters that have a value the first one of them, to try on what would end them."""
+    """The first URL for each combination of parameters with values, on which a rule is tested."""
 
     @property
     def is_trap(self) -> bool:
-        """Whether it brought next to nothing, and led to nothing, as far as can be told.
+        """Whether the kind had nearly no news, and led to none.
 
-        Lists have no items, and a page of thumbnails no text: without them nothing else is found.
+        Leading counts, since a list or a page of thumbnails has no text of its own, and without it
+        nothing else is found.
         """
         return self.fetches >= _SOME and self.with_news + self.led <= self.fetches // 50
 
     @property
     def may_end(self) -> bool:
-        """Whether a rule that ends it would end nothing that is wanted, as far as can be told.
+        """Whether the kind can be excluded without losing anything, as far as is known.
 
-        A trap may bring something on one of fifty pages, or have done so until the server refused.
+        A trap may still have news on one of fifty pages, or have had news until the server refused.
         """
         return (
             self.is_trap
@@ -113,25 +115,25 @@ class Tally:
 
     @property
     def is_kept(self) -> bool:
-        """Whether a rule against another kind is to leave it alone."""
+        """Whether a rule against another kind must not exclude this one."""
         much = self.fetches >= _SOME or self.with_news + self.led > self.fetches * _MUCH
         return much and not self.may_end
 
     def came(self) -> None:
-        """Note that the last one of it brought something, or led to it."""
+        """Note that the last fetch had news, or that the kind led to news."""
         self.until = self.fetches
 
 
 @frozen
 class Trap:
-    """A kind that took many fetches and brought little."""
+    """A kind that took many fetches and had nearly no news."""
 
     kind: str
     fetches: int
     new: int
     setting: str
-    """A line of configuration that would end it; empty where none would, or where it would end what
-    brings something."""
+    """A line for ``URLCANON_RULES`` that excludes the kind; empty if there is none that would not
+    exclude anything useful."""
 
 
 def kind_of(url: str) -> Kind:
@@ -141,11 +143,11 @@ def kind_of(url: str) -> Kind:
 
 @lru_cache(_KEPT)
 def _parts(url: str) -> tuple[Kind, tuple[str, ...], str]:
-    """Return the kind of *url*, the segments of its path, and which parameters have a value."""
+    """Return the kind of *url*, its path segments, and which parameters have values."""
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")
     authority, _, path = rest.partition("/")
-    # Who logs in is nobody's to see.
+    # Userinfo must not appear in reports.
     host = authority.rpartition("@")[2]
     segments = tuple(path.split("/")[:_MAX_SEGMENTS])
     shape = "/".join(_shape(number, segment) for number, segment in enumerate(segments))
@@ -161,32 +163,32 @@ def _shape(number: int, segment: str) -> str:
         return ""
     if segment.isdecimal():
         return f"{{{number}:digits}}"
-    # A word that stands first, or names a script, is the site's; any other one may be a title.
+    # A first segment and the name of a script are kept; any other word may be a title.
     if _WORD.fullmatch(segment) and (number == 0 or "." in segment):
         return segment[:_MAX_TEXT]
     return f"{{{number}}}"
 
 
 class Kinds:
-    """Tallies of kinds, of a bounded number; all others count as one."""
+    """Tallies of a bounded number of kinds; all further kinds are counted as one."""
 
     def __init__(self) -> None:
         self.tallies: dict[Kind, Tally] = {}
-        # Where pages without news were found that have not led to any yet.
+        # By URL of a page without news, and that has not led to any yet: the page that links it.
         self._found_on: dict[str, str] = {}
 
     @property
     def fetches(self) -> int:
-        """How many fetches were noted."""
+        """The number of fetches."""
         return sum(tally.fetches for tally in self.tallies.values())
 
     def state(self) -> bytearray:
-        """Return all that was noted, as bytes."""
+        """Return the whole state as bytes."""
         tallies = [(kind, asdict(tally)) for kind, tally in self.tallies.items()]
         return bytearray(json.dumps((tallies, self._found_on)).encode())
 
     def restore(self, state: bytes) -> None:
-        """Go on from what :meth:`state` returned.
+        """Replace the state by what :meth:`state` returned.
 
         >>> kinds, later = Kinds(), Kinds()
         >>> kinds.note("http://a.example/tag/7", 0, has_news=False)
@@ -209,11 +211,13 @@ class Kinds:
         is_shown: bool = True,
         found_on: str = "",
     ) -> None:
-        """Note what came of *url*.
+        """Count a fetch of *url*.
 
-        :param url: as it is canonical: that is what rules are held against.
-        :param is_shown: the server showed what is there, or said that nothing is.
-        :param found_on: the page that links it, as it is canonical; empty where it is not known.
+        :param url: the canonical URL, to which rules are applied.
+        :param new: how many words on the page are new.
+        :param has_news: whether that is enough to be news.
+        :param is_shown: whether the server showed the page or said that there is none.
+        :param found_on: the canonical URL of the page that links it; empty if it is not known.
         """
         kind, segments, filled = _parts(url)
         tally = self.tallies.get(kind)
@@ -239,10 +243,10 @@ class Kinds:
                 del self._found_on[next(iter(self._found_on))]
 
     def _led(self, url: str) -> None:
-        """Note that a page with news was found on that of *url*.
+        """Count that the page of *url*, and those that led to it, led to a page with news.
 
-        A list of years leads to what the lists of its days name. But of a chain, as that of the
-        days of a calendar, all together have led there once: it may be without end.
+        A list of years leads to what is linked by the lists of its days. But a chain of pages of
+        one kind, such as the days of a calendar, counts once: it may be endless.
         """
         kinds = set()
         while url:
@@ -252,11 +256,11 @@ class Kinds:
                 tally.led += 1
                 tally.came()
             kinds.add(kind)
-            # What lies above it has led to all that is found by way of this page.
+            # Pages above are counted once for all that is found through this page.
             url = self._found_on.pop(url, "")
 
     def traps(self, least_fetches: int = _SOME) -> Iterator[Trap]:
-        """Yield the kinds that brought next to nothing, those with the most fetches first."""
+        """Yield the traps, those with the most fetches first."""
         found = [
             (kind, tally)
             for kind, tally in self.tallies.items()
@@ -275,13 +279,13 @@ class Kinds:
 
 
 class _Others:
-    """The kinds that may not end, which a rule against one that may is to leave alone."""
+    """The kinds that a rule against a trap must not exclude."""
 
     def __init__(self, tallies: Mapping[Kind, Tally]) -> None:
         self._kinds: list[Kind] = []
-        # The parameters of those that may end.
+        # The parameters of kinds that may be excluded.
         self._of_traps: dict[_Place, set[str]] = {}
-        # Those that are to be left alone, by their parameters.
+        # The kinds to keep, by their parameters.
         self._kept: dict[tuple[str, ...], list[Kind]] = {}
         self._places: set[_Place] = set()
         for kind, tally in tallies.items():
@@ -295,9 +299,9 @@ class _Others:
                 self._kept.setdefault(kind.names, []).append(kind)
 
     def are_ended_with(self, trap: Kind, path: str) -> bool:
-        """Tell whether what ends a *trap* would end one that brings something.
+        """Tell whether a rule that excludes a *trap* would also exclude a kind to keep.
 
-        :param path: that of the trap, with the texts that all of its URLs have.
+        :param path: the path of the trap from :func:`_with_texts`.
         """
         return any(
             _is_of(kind.host, trap.host) and _fits(path, kind.path)
@@ -305,14 +309,11 @@ class _Others:
         )
 
     def dropped_at(self, place: _Place) -> set[str]:
-        """Return the names of the parameters that a rule for a host and a path would drop.
+        """Return the names of the parameters that a rule for *place* should drop.
 
-        Those are the ones that only traps have: other URLs may have any that none was met with yet,
-        as the parts of a list that come last. Of a listing a few parts may be all there are, and
-        bring nothing but their links. A rule is one for all that lies below, too: that of the front
-        page would be for the whole site.
-
-        :returns: none where none of the URLs bring much.
+        These are parameters that only traps have, if other URLs of the place bring much; else none.
+        Since a rule for a path holds for all paths below it, parameters of any kind there are kept,
+        and no rule is made for the front page.
         """
         host, path = place
         if place not in self._places or path == "/":
@@ -324,13 +325,13 @@ class _Others:
             if f"{kind.path}/".startswith(below) and _is_of(kind.host, host)
             for name in kind.names
         }
-        # These stand for other names.
+        # In an option these would be patterns.
         special = {name for name in self._of_traps.get(place, ()) if "*" in name or name[:1] == "!"}
         return self._of_traps.get(place, set()) - kept - special
 
 
 def _is_of(host: str, other: str) -> bool:
-    """Tell whether a rule for the host *other* is one for *host*: for all ports, and subdomains.
+    """Tell whether a rule for the host *other* holds for *host*, on any port or subdomain.
 
     >>> _is_of("www.a.example:8080", "a.example"), _is_of("a.example", "www.a.example")
     (True, False)
@@ -340,7 +341,7 @@ def _is_of(host: str, other: str) -> bool:
 
 
 def _with_texts(path: str, texts: tuple[str, ...]) -> str:
-    """Return the path of a kind with what all of its URLs have in the places for texts.
+    """Return the path of a kind with the texts that all of its URLs have in place of fields.
 
     >>> _with_texts("/{0}/{1}/", ("_accounts", "", ""))
     '/_accounts/{1}/'
@@ -352,7 +353,7 @@ def _with_texts(path: str, texts: tuple[str, ...]) -> str:
 
 
 def _is_open(kind: Kind, path: str) -> bool:
-    """Tell whether a path with places for texts takes any other one of as many segments.
+    """Tell whether a path matches any other path with as many segments.
 
     >>> [_is_open(kind_of(f"http://a.example{path}"), path)
     ...     for path in ("/{0}/{1}/", "/{0}/likes/", "/{0}/{1:digits}")]
@@ -362,7 +363,7 @@ def _is_open(kind: Kind, path: str) -> bool:
 
 
 def _fits(path: str, other: str) -> bool:
-    """Tell whether a path with places for texts takes any of what is of the kind of another.
+    """Tell whether a path may match URLs with the path of another kind.
 
     >>> _fits("/{0}/{1}/", "/articles/{1:digits}/"), _fits("/{0}/{1}/", "/articles/")
     (True, False)
@@ -381,18 +382,17 @@ def _fits(path: str, other: str) -> bool:
 
 
 def _setting(kind: Kind, path: str, urls: Sequence[str], dropped: set[str]) -> str:
-    """Return a line for ``URLCANON_RULES`` that would end *kind*; empty where there is none.
+    """Return a line for ``URLCANON_RULES`` that excludes *kind*; empty if there is none.
 
-    Where URLs of the same path bring much, the parameters are dropped that only those have which
-    are known to bring next to nothing; else the kind is not fetched at all. No template has a
-    parameter twice, and a kind does not have all of a long URL: such a line would end nothing, or
-    another page.
+    If parameters are *dropped* at its path, the rule drops them; else it skips the kind. Each line
+    is tested on *urls*: a template cannot express repeated parameters, nor a URL longer than what a
+    kind keeps of it.
 
-    :param path: that of the kind, with the texts that all of its URLs have.
-    :param urls: of the kind, one for each way in which its parameters are filled in.
-    :param dropped: the names of these parameters, as of :meth:`_Others.dropped_at`.
+    :param path: the path of the kind from :func:`_with_texts`.
+    :param urls: one URL of the kind for each combination of empty parameters.
+    :param dropped: what :meth:`_Others.dropped_at` returned.
     """
-    # A pattern is for all ports.
+    # A pattern has no port.
     pattern = _PORT.sub("", kind.host)
     if not dropped.isdisjoint(kind.names) and "{" not in kind.path:
         pattern, option, entries = pattern + kind.path, "drop_params", sorted(dropped)
@@ -408,7 +408,7 @@ def _setting(kind: Kind, path: str, urls: Sequence[str], dropped: set[str]) -> s
 
 
 def _template(kind: Kind, path: str, url: str) -> str:
-    """Return the template of a kind. A place takes no empty value, so that these stand there."""
+    """Return the template of a kind. Empty values are literal, as a field matches none."""
     query = _SEPARATOR.sub("&", url.partition("?")[2])
     values = dict(parse_qsl(query, keep_blank_values=True))
     params = [
@@ -420,7 +420,7 @@ def _template(kind: Kind, path: str, url: str) -> str:
 
 
 def _ends(url: str, pattern: str, option: str, entries: list[str]) -> bool:
-    """Tell whether a rule does what it is meant to do to *url*.
+    """Tell whether a rule has an effect on *url*: skips it, or changes its canonical URL.
 
     >>> _ends("http://a.example/c?x=1", "a.example", "skip", ["/c?x={x}"])
     True

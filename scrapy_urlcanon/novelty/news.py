@@ -1,4 +1,4 @@
-"""How much of a page is new: the share of its words in lines that no page before had."""
+"""Measures how much of a page is new: its words in lines that no earlier page had."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _SHARE_OF_PAGE, _MOST_OF_PAGE = 0.1, 0.5
 _LEAST_WORDS: Final = 30
 _USUAL: Final = 300
-"""What is usual is made of about so many numbers."""
+"""The usual number is a mean over about this many pages."""
 _HALF: Final = 4.0
-"""So many times what is usual is half of the most. With less, pages with three times the words of
-others were worth little more than these, and were not asked for again where the first of them
-brought nothing."""
+"""The multiple of the usual number that counts one half, of at most 1. If it is lower, pages with
+three times the words of others count little more, and their kind is not tried again after a first
+page without news."""
 _LITTLE: Final = 0.1
-"""Less than this share of what is usual is little, once some numbers say what that is."""
+"""Less than this share of the usual number is little, once that is known."""
 _SOME: Final = 16
 
 
@@ -35,14 +35,14 @@ class News(NamedTuple):
     words: int
     """How many words the page has."""
     new: int
-    """How many of them stand in new lines."""
+    """How many of them are in new lines."""
     worth: float
-    """How many, where those in lines that are new by their numbers alone count less."""
+    """How many, with words in lines that are new only by their numbers counted less."""
     lines: Sequence[int] = ()
-    """The numbers of the lines that are new, and not by their numbers alone."""
+    """The indices of the new lines that are not new only by their numbers."""
     own: Sequence[float] = ()
-    """How many words count of each of these, where some do not: what it has in common with lines of
-    other pages. Else all do."""
+    """How many words of each of these lines count, if not all do: without those that it has in
+    common with lines of other pages."""
 
     @property
     def share(self) -> float:
@@ -51,7 +51,7 @@ class News(NamedTuple):
 
     @property
     def is_some(self) -> bool:
-        """Whether it is enough to be news: a tenth of the page, or 30 words."""
+        """Whether a tenth of the page or 30 words are new."""
         return self.share >= _SHARE_OF_PAGE or self.worth >= _LEAST_WORDS
 
     def without_common(
@@ -60,11 +60,11 @@ class News(NamedTuple):
         texts: Sequence[bytes],
         words: Sequence[int],
     ) -> News:
-        """Return these without the words that lines have in common with those of other pages.
+        """Return the news without words that its lines have in common with those of other pages.
 
-        :param own_shares: returns the share of its words that each line has for itself.
-        :param texts: all lines of the page; those past the last one are no text.
-        :param words: how many words each has.
+        :param own_shares: returns for each line the share of words that no other line has.
+        :param texts: the text of the lines of the page; further lines have no text.
+        :param words: the number of words of each line.
         """
         before = self.own or [words[line] for line in self.lines]
         found = [line for line in self.lines if line < len(texts)]
@@ -77,15 +77,15 @@ class News(NamedTuple):
 
     @property
     def is_unread(self) -> bool:
-        """Whether it has no text, and no other had its bytes: nobody knows what is in it."""
+        """Whether the page has no text, and no earlier page had the same bytes."""
         return not self.new and self.worth > 0
 
 
 class SeenLines:
-    r"""Remembers the lines of all pages, in memory that does not grow.
+    r"""Remembers the lines of all pages, in constant memory.
 
-    Each line has one place, by its hash, and whichever line comes there later takes it: what is
-    forgotten is old.
+    It is a hash table of which a later line overwrites an earlier one. A line that was overwritten
+    counts as new again.
 
     >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> lines = lines_of(b"one two\npage 7")
@@ -95,25 +95,25 @@ class SeenLines:
     >>> seen.news(lines_of(b"page 8"))
     News(words=2, new=2, worth=0.4, lines=[], own=())
 
-    :param places: how many lines it can remember, of 5 bytes each.
+    :param places: how many lines it can remember, 5 bytes each.
     """
 
     def __init__(self, places: int) -> None:
         self.places = array("I", [0]) * max(1, places)
         self.counts = bytearray(len(self.places))
-        """With how many other numbers the line at each place was seen, up to a bound."""
+        """With how many other numbers the line in each slot was seen, up to a bound."""
 
     def news(self, lines: Lines) -> News:
-        """Return what is new in *lines*, which are old from now on."""
+        """Return what is new in *lines*, and remember them."""
         return News(*note_lines(self.places, self.counts, *lines.columns))
 
     def is_known(self, line: int) -> bool:
-        """Tell whether a line of this hash was seen, with these numbers."""
+        """Tell whether a line with this hash was seen with these numbers."""
         place, tag = place_of(line, len(self.places))
         return self.places[place] == tag
 
     def news_of_bytes(self, body: bytes) -> News:
-        """Return what is new of a page that has no text: half of it, if no other was the same."""
+        """Return the news of a page without text: half of it is new if its bytes are."""
         place, tag = place_of(hash64(body), len(self.places))
         is_new = self.places[place] != tag
         self.places[place] = tag
@@ -121,15 +121,15 @@ class SeenLines:
 
 
 class Usual:
-    """Says how much a number is, measured by what is usual of late: from 0 to 1.
+    """Scales a number of words to a share from 0 to 1, relative to what is usual of late.
 
-    A fetch costs the same whatever it brings, so that a long page with some old lines is worth more
-    than a short one without; but not in proportion, or a few very long ones were all that counts.
+    A fetch costs the same whatever it brings, so a long page with some old lines is worth more than
+    a short new one; but not in proportion, or a few very long ones would decide everything.
 
-    Numbers below it count in it the less, the smaller they are: a thousand pages with three new
-    words each, as those of a trap have, do not make three words usual. All count by their roots,
-    and none as more than what is half of the most: beside an index of 38,000 words, which a
-    reference has among its first pages, all others would look as if they said next to nothing.
+    What is usual is a weighted mean of square roots. Numbers below it have a lower weight, so that
+    a thousand pages of a trap with three new words each do not make three words usual. Large
+    numbers are capped at the number that counts one half: beside an index of 38,000 words among the
+    first pages all others would seem to have nearly nothing.
 
     >>> usual = Usual()
     >>> round([usual.amount(number) for number in [100.0] * 50][-1], 3), usual.amount(0.0)
@@ -143,7 +143,7 @@ class Usual:
         self.weight = 0.0
 
     def amount(self, number: float) -> float:
-        """Return how much *number* is, which is 0 or more; a fifth is what is usual."""
+        """Return the share for *number*, at least 0, and count it; what is usual gives a fifth."""
         if not number:
             return 0.0
         weight = min(1.0, number / self.mean) if self.weight >= _SOME else 1.0
@@ -154,21 +154,18 @@ class Usual:
         return number / (number + _HALF * self.mean)
 
     def is_little(self, number: float) -> bool:
-        """Return whether *number* is little, by what is usual."""
+        """Tell whether *number* is little compared with what is usual."""
         return self.weight >= _SOME and number < _LITTLE * self.mean
 
     def may_be_little(self, number: float) -> bool:
-        """Return whether the least that *number* may come down to is little.
-
-        That is where all of it is of lines that others have in common with it.
-        """
+        """Tell whether *number* would be little if all of its lines had parts in common."""
         return self.is_little(LEAST * number)
 
     def is_much(self, news: News) -> bool:
-        """Return whether a page has news: a tenth of it, or 30 words.
+        """Tell whether a page has news: a tenth of it, or 30 words.
 
-        Where that is little, both half of the page and 30 words have to be new: a form that repeats
-        what it was asked for, in its title and in a sentence or two, has no news.
+        If that is little, both half of the page and 30 words must be new: a form that repeats what
+        it was asked for, in its title and a sentence or two, has no news.
         """
         if self.is_little(news.worth):
             return news.share >= _MOST_OF_PAGE and news.worth >= _LEAST_WORDS

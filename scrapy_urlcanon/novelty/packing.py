@@ -1,4 +1,4 @@
-"""Features as bytes: as numbers they take nine times as much memory."""
+"""Packs features into bytes, which take a ninth of the memory of numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BITS: Final = 18
-"""Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
+"""Features are numbers below ``2 ** BITS``. Features with the same number share a weight."""
 MASK: Final = (1 << BITS) - 1
 SPREAD: Final = 0x9E3779B1  # 2**32 / golden ratio (Knuth, TAOCP 6.4)
 _NUMBER: Final = "I"

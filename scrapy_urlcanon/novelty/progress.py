@@ -1,4 +1,4 @@
-"""How a crawl goes: its curve of news, expected news against observed, and when it is done."""
+"""The progress of a crawl: its curve of news, predicted against observed news, and its end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MOST_POINTS: Final = 200
 _DECILES: Final = 10
 _RARE_NEWS: Final = 3
 _MAX_SITES: Final = 100_000
-"""Of more sites, those that were fetched from longest ago are forgotten, and begin anew."""
+"""Of more sites those without a fetch for the longest time are forgotten, and begin anew."""
 
 
 class Curve:
-    """The words of news after so many fetches, in a bounded number of points.
+    """The cumulative number of new words by fetches, in a bounded number of points.
 
     >>> curve = Curve()
     >>> for _ in range(1000):
@@ -36,7 +36,7 @@ class Curve:
         self.fetches = self.words = 0
 
     def add(self, words: int) -> None:
-        """Note a fetch that brought so many *words* of news."""
+        """Count a fetch that brought this many new words."""
         self.fetches += 1
         self.words += words
         if self.fetches % self._step == 0:
@@ -47,15 +47,16 @@ class Curve:
 
     @property
     def points(self) -> list[tuple[int, int]]:
-        """Fetches and words of news, to the last fetch."""
+        """Pairs of fetches and new words; the last is that of the last fetch."""
         last = (self.fetches, self.words)
         return self._points if self._points[-1:] == [last] else [*self._points, last]
 
 
 def words_after(share: int, points: Sequence[tuple[int, int]]) -> int:
-    """Return the words of news after a *share* of the fetches, in percent.
+    """Return the number of new words after a share of the fetches.
 
-    :param points: of a curve, as :attr:`Curve.points`, to the last fetch.
+    :param share: the share in percent.
+    :param points: the value of :attr:`Curve.points`.
 
     >>> words_after(50, [(1, 7), (5, 20), (10, 22)])
     20
@@ -65,9 +66,9 @@ def words_after(share: int, points: Sequence[tuple[int, int]]) -> int:
 
 
 class Deciles:
-    """What was expected against what came, by tenths of what was expected.
+    """Predicted and observed shares, by tenths of what was predicted.
 
-    The expectation is from before the page was learned from: progressive validation.
+    Each prediction is made before the page is learned from: progressive validation.
 
     >>> deciles = Deciles()
     >>> deciles.add(0.95, 1.0); deciles.add(0.91, 0.9)
@@ -95,16 +96,16 @@ class Deciles:
 
 @define
 class _SinceNews:
-    """What was fetched of one site since it brought news: what speaks for its end.
+    """The fetches of one site since it brought news, the first evidence for its end.
 
-    Each number is there once for the last fetch with news, once for the second last and once for
-    the third last.
+    Each number is kept three times: since the last, the second last and the third last fetch with
+    news.
     """
 
     of_priority: dict[int, list[int]] = field(factory=dict)
-    """How many fetches, by priority."""
+    """The number of fetches, by priority."""
     priorities: list[int] = field(factory=lambda: [0] * _RARE_NEWS)
-    """How many priorities these were of."""
+    """The number of different priorities."""
 
     def note(self, priority: int, *, has_news: bool) -> None:
         counts = self.of_priority.setdefault(priority, [0] * _RARE_NEWS)
@@ -114,7 +115,7 @@ class _SinceNews:
         if has_news:
             self.priorities = [0, *self.priorities[:-1]]
             shifted = {of: [0, *counts[:-1]] for of, counts in self.of_priority.items()}
-            # Else as many would be shifted each time as there ever were.
+            # Else the dict would grow with every priority that ever was.
             self.of_priority = {of: counts for of, counts in shifted.items() if any(counts)}
 
     def enough(self, priority: int, needed: Sequence[int]) -> bool:
@@ -127,11 +128,11 @@ class _SinceNews:
 
 @define
 class _Proof:
-    """What was drawn at random from what waits of one site."""
+    """The fetches of one site that were drawn at random from those that wait."""
 
     attempt: int = 1
     draws: dict[int, int] = field(factory=dict)
-    """How many of this attempt, by priority."""
+    """The number of draws in this attempt, by priority."""
     with_news: int = 0
 
     def note(self, priority: int, *, has_news: bool) -> None:
@@ -146,34 +147,35 @@ class _Proof:
 
     def holds(self, priority: int, share: float) -> bool:
         drawn = max(self.draws.get(priority, 0), len(self.draws))
-        # 1/2 + 1/6 + 1/12 and so on is 1: all attempts together may be as wrong as that, and so may
-        # in each all counts of news together, for each of which it is asked once.
+        # The error probability is divided among all attempts, and in each among all counts of news,
+        # for each of which there is one test: 1/2 + 1/6 + 1/12 and so on is 1.
         doubt = (1 - CONFIDENCE) * _part(self.attempt) * _part(self.with_news + 1)
         return drawn >= _needed(self.with_news, share, doubt)
 
     def fails(self, share: float) -> bool:
-        """Tell whether more of the draws have news than would be few enough."""
+        """Tell whether too many of the draws have news for the proof to succeed."""
         drawn = sum(self.draws.values())
         return self.with_news >= _RARE_NEWS and self.with_news > share * drawn
 
 
 class Ending:
-    """Tells when what is left brings news on too small a share of its fetches.
+    """Decides when too small a share of the remaining fetches would bring news.
 
-    What is fetched last is what most is expected of, beside a share of what waits longest. Where
-    even of these too few have news, fewer of the rest are expected to have, but what is expected
-    may be wrong: the crawl has learned nothing of what it has not met. So that only says when it is
-    time for the proof: requests are drawn at random from all that wait, until these say that too
-    few of them have news, or three draws and a larger share than is asked for do. Then what was
-    known before is no evidence any more. Both bounds are those of Clopper and Pearson (1934). The
-    first is that of one look, for the fetches since the last, second last or third last page with
-    news. The second is shared among all looks of all attempts, so that one which begins again for
-    ever is wrong in one of twenty crawls.
+    It works in two steps. The crawl fetches the requests first of which it expects most, and some
+    that have waited longest. When too few of these bring news, still less is expected of the rest.
+    But predictions may be wrong about URLs unlike any that were fetched. So the second step, the
+    proof, fetches requests drawn at random from all that wait, until they show that too few of them
+    bring news. It fails once three draws have news and they are a larger share than asked for. Then
+    the first step begins again.
 
-    Nothing of that holds for requests of another priority, which were never compared with these: so
-    each ends for itself, and news of any of them has all begin again. But where a spider gives each
-    page a priority of its own no two would ever speak for the same; then the priorities are counted
-    as fetches are.
+    Both steps use the bounds of Clopper and Pearson (1934). In the first step the bound is that of
+    a single test, for the fetches since the last, second last or third last page with news. In the
+    second the error probability is divided among all tests of all attempts, so that even with
+    endless attempts one crawl of twenty ends wrongly.
+
+    Requests of different priorities are not compared with each other by the order, so each priority
+    ends separately, and news of any one has all begin again. If a spider gives each page a priority
+    of its own, priorities are counted in place of fetches.
 
     >>> ending = Ending(0.01)
     >>> ending.fetches_needed
@@ -189,7 +191,7 @@ class Ending:
     >>> draws
     437
 
-    :param share: of the fetches, above 0.
+    :param share: the least share of fetches that must bring news, above 0.
     """
 
     def __init__(self, share: float) -> None:
@@ -197,12 +199,12 @@ class Ending:
         doubt = 1 - CONFIDENCE
         self.fetches_needed = tuple(_needed(count, share, doubt) for count in range(_RARE_NEWS))
         self.sites: dict[str, tuple[_SinceNews, _Proof]] = {}
-        """That which was fetched from last stands last."""
+        """By site; the one with the last fetch comes last."""
 
     def note(self, site: str, priority: int, *, has_news: bool, is_drawn: bool = False) -> None:
-        """Note a fetch.
+        """Count a fetch.
 
-        :param is_drawn: it was drawn at random from all that waited.
+        :param is_drawn: whether it was drawn at random from all requests that waited.
         """
         known = self.sites.pop(site, None)
         since_news, proof = known or (_SinceNews(), _Proof())
@@ -220,17 +222,17 @@ class Ending:
             del self.sites[next(iter(self.sites))]
 
     def draws(self, site: str, priority: int) -> bool:
-        """Tell whether the next request of *site*, of this *priority*, is to be drawn at random."""
+        """Tell whether the next request of *site* with this *priority* must be drawn at random."""
         proof = self._proof(site, priority)
         return proof is not None and not proof.holds(priority, self._share)
 
     def is_done(self, site: str, priority: int) -> bool:
-        """Tell whether what is left of *site*, of this *priority*, is not worth it."""
+        """Tell whether the rest of *site* with this *priority* need not be fetched."""
         proof = self._proof(site, priority)
         return proof is not None and proof.holds(priority, self._share)
 
     def _proof(self, site: str, priority: int) -> _Proof | None:
-        """Return the proof, if it is time for it."""
+        """Return the proof if the first step is done, else None."""
         known = self.sites.get(site)
         if known is None:
             return None
@@ -239,15 +241,15 @@ class Ending:
 
 
 def _part(number: int) -> float:
-    """Return the *number*-th part of one: a half, a sixth, a twelfth and so on."""
+    """Return the *number*-th term of 1/2 + 1/6 + 1/12 and so on, which sum to 1."""
     return 1 / (number * (number + 1))
 
 
 @lru_cache
 def _needed(count: int, share: float, doubt: float) -> int:
-    """Return of how many fetches *count* may have news, for the share to be below *share*.
+    """Return how many fetches, *count* of them with news, show that the rate is below *share*.
 
-    :param doubt: how probable that may be where it is not.
+    :param doubt: the error probability.
     """
     low = high = count + 1
     while at_most(count, high, share) > doubt:

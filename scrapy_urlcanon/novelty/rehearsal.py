@@ -1,4 +1,4 @@
-"""Learns again now and then what was learned of each shape of URLs, so that it is not forgotten."""
+"""Experience replay: repeats earlier examples so that the model does not forget rare shapes."""
 
 from __future__ import annotations
 
@@ -12,39 +12,38 @@ if TYPE_CHECKING:
 
 _SHAPES: Final = 256
 _EXAMPLES: Final = 4
-"""The last so many of each of so many shapes are kept."""
+"""How many examples of each shape are kept."""
 _YOUNG: Final = 300
 _WHILE_YOUNG: Final = 3
-"""Of the first so many examples each has so many earlier ones learned again, and later one: in the
-beginning each moves far what is expected of all others."""
+"""How many earlier examples are repeated for each new one while there are few; later it is one. In
+the beginning each example changes the predictions for all others much."""
 
 
 class Rehearsal:
-    """Teaches a model, and has it learn one earlier example again for each new one, by turns.
+    """Trains a model, and repeats an earlier example of each shape in turn.
 
-    What many URLs have in common is learned from all of them. Without this a thousand filtered
-    views of a listing would lower what is expected of its second page too, which was fetched once:
-    then it was as good as expected, so there was nothing to learn of what is its own. That is
-    experience replay (L.-J. Lin, "Self-improving reactive agents based on reinforcement learning,
-    planning and teaching", Machine Learning 8, 1992), with as much of a rare shape as of a
-    frequent one.
+    Features are shared by many URLs. Without repetition a thousand filtered views of a listing
+    would lower the prediction for its second page, which was fetched once: its result was as
+    predicted then, so its own features learned nothing. This is experience replay (L.-J. Lin,
+    "Self-improving reactive agents based on reinforcement learning, planning and teaching", Machine
+    Learning 8, 1992), with rare and frequent shapes in equal parts.
 
-    :param model: learns.
+    :param model: the model to train.
     """
 
     def __init__(self, model: OnlineModel) -> None:
         self._model = model
-        # Two crawls of the same pages go alike.
+        # A fixed seed, so that crawls are reproducible.
         self._random = Random(1)  # noqa: S311
         self._learned = 0
         self.examples: dict[bytes, deque[tuple[bytes, float]]] = {}
-        """By coarse features; those that were rehearsed longest ago stand first."""
+        """By coarse features; those that were repeated longest ago come first."""
 
     def learn(self, features: Features, share: float, renewed: bytes = b"") -> None:
-        """Have the model learn that *features* brought *share*, and something earlier again.
+        """Train the model with a new example and with earlier ones.
 
-        :param renewed: what all of them are by now, if they are others. It is the same example, so
-            that it makes nothing surer.
+        :param renewed: :attr:`Features.all` of the same URL as it is now, if it has changed. It is
+            learned as the same example again.
         """
         self._model.learn(features.all, share)
         if renewed:

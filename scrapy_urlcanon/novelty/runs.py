@@ -1,4 +1,4 @@
-"""What lines of a page have in common with other pages: runs of words."""
+"""Finds runs of words that lines have in common with other pages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ _PLACES: Final = 1 << 19
 
 
 class Runs:
-    """Remembers which words stood one after the other on pages, in memory that does not grow.
+    """Remembers the runs of words on pages, in constant memory.
 
-    The sentences of other pages in another order, two versions of a text side by side, the first
-    words of what a search has found, quotes, and sentences that are filled from lists of words are
-    lines that no page had, and there is no end of them. But all runs of a few words in them are
-    soon known, while those of a text that somebody wrote are new but for a few.
+    Reordered sentences, two versions of a text side by side, extracts in search results, quotes and
+    sentences filled from lists of words are all new lines, without end. But their runs of a few
+    words are soon known, while most runs of a text that somebody wrote are new.
 
     >>> runs = Runs()
     >>> for line in (b"once a fox met a hen", b"so once a fox met a cat"):
@@ -32,8 +31,8 @@ class Runs:
         self._places = array("H", [0]) * _PLACES
 
     def own_shares(self, lines: Sequence[bytes]) -> list[float]:
-        """Return the share of its words that each of the *lines* of a page has for itself.
+        """Return the share of words of each of the *lines* that are in no known run.
 
-        All runs in them are known from now on.
+        All runs in them are remembered.
         """
         return own_shares(self._places, lines)

@@ -1,4 +1,4 @@
-"""What was learned, as bytes: with a version and a checksum."""
+"""Serializes what was learned, with a version and a checksum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _BEGIN: Final = b"urlcanon order 10\n"
-"""The version is another one wherever features, or what is learned of them, mean something else."""
+"""The version changes whenever features, or what is learned of them, change their meaning."""
 _CHECKSUM: Final = 4
 
 
@@ -24,14 +24,14 @@ def pack(arrays: Mapping[str, array[float] | array[int] | bytearray]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """Return the arrays of which :func:`pack` made *data*, as bytes.
+    """Return the arrays that :func:`pack` packed, as bytes.
 
-    :raises ValueError: where it was cut short, or is of another version, or something else.
+    :raises ValueError: if *data* are truncated, of another version, or something else.
     """
     if not data.startswith(_BEGIN):
         raise ValueError(f"expected it to begin with {_BEGIN.decode().strip()!r}")
     checksum, packed = data[len(_BEGIN) :][:_CHECKSUM], data[len(_BEGIN) + _CHECKSUM :]
-    # The checksum of nothing is that of no checksum.
+    # Nothing has the checksum 0, and so has a missing checksum.
     if not packed or zlib.crc32(packed) != int.from_bytes(checksum, "big"):
         raise ValueError("its checksum is wrong: it was cut short, or changed")
     head, _, rest = zlib.decompress(packed).partition(b"\n")

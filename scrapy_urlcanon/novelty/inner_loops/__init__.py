@@ -1,4 +1,4 @@
-"""What is asked of each URL, feature of a request and line of a page: compiled, or in Python."""
+"""The inner loops over URLs, features and lines: compiled, or in Python if that is missing."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What is asked of each URL, feature and line, in Python: the reference of what is compiled."""
+"""The inner loops over URLs, features and lines, in Python: the reference for the compiled ones."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 RARE: Final = 4
-"""A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare, and
-whether it was met before."""
+"""A text that fewer URLs had is rare. All rare texts share two features, for whether they were met
+before."""
 MOST_MET: Final = 255
-"""More often no text is counted."""
+"""The largest count."""
 _KEPT: Final = 1 << 12
 _WORD = re.compile(r"[a-z%]*")
 
 UNSURE: Final = 8.0
-"""The variance, in logits, of what is expected where all features are new."""
+"""The variance of a prediction, in logits, if all features are new."""
 OF_ITS_OWN: Final = 1.0
-"""That of what is expected of a kind of which nothing is known but all of its features."""
+"""The variance for a new kind of which all features are known."""
 FORGOTTEN: Final = 0.008
-"""Divided by the slope of the logistic function at what is expected, it is the share of the doubt
-that no number of examples takes away, as where older ones are forgotten at one rate (T. McCormick
-and others, "Dynamic logistic regression and dynamic model averaging for binary classification",
-Biometrics 68, 2012): a twentieth where what is usual is expected, all where next to nothing is. An
-example says little there. With a twentieth for all a class that was good once came down ever more
-slowly: from 0.1 to 0.01 in 207 pages that brought nothing, where it takes 37 now."""
+"""Divided by the slope of the logistic function at the prediction, it is the share of the variance
+that never goes away, as with a constant forgetting rate (T. McCormick and others, "Dynamic logistic
+regression and dynamic model averaging for binary classification", Biometrics 68, 2012). It is a
+twentieth for a usual prediction, and 1 for predictions near 0, where an example says little. With a
+twentieth everywhere a kind that was once good took 207 pages without news to fall from 0.1 to 0.01;
+now it takes 37."""
 LEAST_SLOPE: Final = 0.002
-"""Near the ends of the function: an example counts there too."""
+"""The least slope that is used, so that examples count near 0 and 1 too."""
 MOST: Final = 30.0
 CAUTION: Final = 0.6
-"""What nothing is known of can be counted on for that share less of what is expected."""
+"""The cautious prediction for a kind of which nothing is known is lower by this share."""
 
 OTHER_NUMBERS: Final = 0.2
-"""What a new line is worth that differs from an old one in its numbers alone."""
+"""What a word counts in a line that differs from an old one only in its numbers."""
 CLOCK: Final = 32
-"""A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
+"""A line that had this many different numbers is a clock or a counter; more count nothing."""
 MAX_LINES: Final = 5000
 RUN: Final = 4
-"""So many words one after the other that were read before say nothing. Of runs of three a text has
-many by chance; with six a list of titles would be new in each other order."""
+"""The length of a run of words. A text has many known runs of three by chance; with six a list of
+titles would be new in every order."""
 
 
 def split_url(url: str) -> tuple[str, str, str]:
@@ -67,14 +67,14 @@ def note_texts(
     query: tuple[tuple[str, str], ...],
     of_host: int,
 ) -> tuple[bytes, int, int]:
-    """Return packed features of the texts in a URL, which count as met once more.
+    """Return the packed features of the texts in a URL, and count the texts.
 
-    And how often the one was met before that was met least often, and how many there are.
+    The other two values are the least of their counts before, and the number of texts.
 
-    :param counts: how often a text was met, by its feature as one of its host.
+    :param counts: how often a text was met, by its feature for the host.
     :param path: the segments of the path, at least one.
     :param query: names and values of the parameters.
-    :param of_host: below ``2 ** 64``; makes features those of one host.
+    :param of_host: a hash of the host, below ``2 ** 64``.
     """
     least = MOST_MET
     numbers: list[int] = []
@@ -86,7 +86,7 @@ def note_texts(
         if count < MOST_MET:
             counts[place] = count + 1
         if count < RARE:
-            # With a sign for numbers in it, it is not known to be the same text.
+            # With a masked number it may be another text.
             number = again if count and "#" not in text else first
             place = (number * SPREAD ^ of_host) >> 7 & MASK
         numbers += (number & MASK, place)
@@ -94,7 +94,7 @@ def note_texts(
 
 
 def hash_texts(path: tuple[str, ...], query: tuple[tuple[str, str], ...], of_host: int) -> bytes:
-    """Return what :func:`note_texts` returns where no text is rare, and count nothing."""
+    """Return the features that :func:`note_texts` returns if no text is rare; count nothing."""
     numbers: list[int] = []
     for name, text in _texts(path, query):
         number, place = _feature(_crcs(name)[0], text, of_host)
@@ -103,32 +103,29 @@ def hash_texts(path: tuple[str, ...], query: tuple[tuple[str, str], ...], of_hos
 
 
 def _texts(path: tuple[str, ...], query: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a URL that may be any, each after the name of what it is."""
+    """Yield the free texts in a URL, each with the name of its role."""
     for end in range(2, len(path)):
         yield f"prefix{end}", f"/{'/'.join(path[:end])}"
     for segment in path[1:-1]:
-        # Wherever it stands: what ``class-use`` holds is alike in each folder.
+        # In any position: the pages below ``class-use`` are alike in each folder.
         yield "segment", segment
     for of_name, text in (("", path[-1]), *((f" {name}", value) for name, value in query)):
         yield f"value{of_name}" if of_name else "leaf", text
-        # Of what begins with a word, that word alone too.
+        # The first word of a text too.
         head = _WORD.match(text)
         if head and head.end() < len(text):
             yield f"head{of_name}", head[0]
 
 
 def _feature(begin: int, text: str, of_host: int) -> tuple[int, int]:
-    """Return the checksum of *text* after *begin*, and its feature as one of the host."""
+    """Return the CRC of *text*, continued from *begin*, and its feature for the host."""
     number = crc32(text.encode("utf-8", "replace"), begin)
     return number, (number * SPREAD ^ of_host) >> 7 & MASK
 
 
 @lru_cache(_KEPT)
 def _crcs(name: str) -> tuple[int, int, int]:
-    """Return the checksum that goes on with a text of this *name*, and those of rare ones.
-
-    That is of one that was never met, and of one that was met in another URL.
-    """
+    """Return the CRCs of a role's prefix, of a rare new text, and of a rare known text."""
     begin, first, again = (
         crc32(text.encode("utf-8", "replace"))
         for text in (f"{name}=", f"first {name}", f"again {name}")
@@ -137,20 +134,20 @@ def _crcs(name: str) -> tuple[int, int, int]:
 
 
 def expect(weights: array[float], features: bytes, prior: float) -> float:
-    """Return the share that is expected of packed *features*; *prior* is a logit."""
+    """Return the share predicted for packed *features*; *prior* is a logit."""
     logit = prior + sum(map(weights.__getitem__, unpacked(features)))
     return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, logit))))
 
 
 def doubts(known: array[float], kinds: Iterable[bytes]) -> list[float]:
-    """Return for each of *kinds* the mean doubt in its packed features, but for the last one."""
+    """Return the mean uncertainty of the features of each of *kinds*, without the last feature."""
     return [_doubt(known, features) for features in kinds]
 
 
 def count_on(
     weights: array[float], known: array[float], kinds: Iterable[bytes], prior: float
 ) -> list[float]:
-    """Return the share that can be counted on of each of *kinds*, which are packed features.
+    """Return a cautious prediction for each of *kinds*, which are packed features.
 
     :param prior: a logit.
     """
@@ -174,7 +171,7 @@ def learn(
     *,
     again: bool,
 ) -> None:
-    """Change *weights* and *known* by what packed *features* brought: *share*."""
+    """Update *weights* and *known* with the example that packed *features* brought *share*."""
     expected = expect(weights, features, prior)
     numbers = unpacked(features)
     doubts = [1.0 - known[number] for number in numbers]
@@ -193,9 +190,9 @@ def learn(
 
 
 def place_of(line: int, size: int) -> tuple[int, int]:
-    """Return where of so many places a hash of 64 bits has its own, and what is kept of it there.
+    """Return the slot of a 64-bit hash in a table of *size*, and the tag that is kept there.
 
-    Never 0, which stands where nothing was seen.
+    A tag is never 0, which marks an empty slot.
     """
     tag, place = divmod(line, size)
     return place, tag & 0xFFFFFFFF or 1
@@ -208,9 +205,9 @@ def note_lines(
     exact: Sequence[int],
     lengths: Sequence[int],
 ) -> tuple[int, int, float, list[int]]:
-    """Note lines; return how many words they have, how many of these are new, and their worth.
+    """Remember lines; return their number of words, of new words, and the worth of these.
 
-    And the numbers of the lines that are worth all of that.
+    The last value are the indices of the lines that count fully.
     """
     size = len(places)
     found: list[int] = []
@@ -240,11 +237,11 @@ def note_lines(
 
 
 def own_shares(places: array[int], texts: Sequence[bytes]) -> list[float]:
-    """Return which share of the words of each of *texts* stands in no run that was noted before.
+    """Return the share of words of each of *texts* that are in no known run.
 
-    All runs in them are noted.
+    All runs in them are remembered.
 
-    :param places: of 16 bits each, a power of two of them.
+    :param places: a hash table of 16-bit tags; its size is a power of two.
     """
     mask = len(places) - 1
     found: list[tuple[int, int]] = []
