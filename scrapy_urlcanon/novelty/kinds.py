@@ -132,8 +132,8 @@ class Trap:
     fetches: int
     new: int
     setting: str
-    """A line for ``URLCANON_RULES`` that excludes the kind; empty if there is none that would not
-    exclude anything useful."""
+    """A line for ``URLCANON_RULES`` that excludes the kind; empty if every one would
+    also exclude something useful."""
 
 
 def kind_of(url: str) -> Kind:

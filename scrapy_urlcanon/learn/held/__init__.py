@@ -1,1 +1,1 @@
-"""What is held of the many URLs of a large site: numbers in arrays, and texts each once."""
+"""Compact storage for the URLs of a large site: numbers in arrays, and each text once."""

@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.held.locations import Locations
 
 Pages: TypeAlias = "tuple[int, ...] | int"
-"""The page of a form; a tuple where URLs of several pages have become one form."""
+"""The page of a form; a tuple if URLs of several pages have become one form."""
 
-# In place of the page of a row, where it is a form of several.
+# Stands for the page of a form that has several.
 _SEVERAL = NO_EVIDENCE - 1
 
-# In place of what was made and is no form any more.
+# Stands for a form that a rule made and that is a form no longer.
 _GONE = Location(Origin("", ""), "", ())
 
 
 class Forms:
-    """A mapping from forms to their pages, in the order in which they came.
+    """A mapping from forms to their pages, in insertion order.
 
-    Each form has a row, which nothing else will ever have. Most are URLs that were seen, and have
-    their row there; of these a number is held. Those that rules made come after them.
+    Each form has a row number of its own, which is never used again. Most forms are URLs that were
+    seen and keep the row that they have there; only a page number is stored for these. Forms that
+    rules made have the rows after them.
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> from scrapy_urlcanon.learn.captures import site_of
@@ -45,16 +46,16 @@ class Forms:
     """
 
     def __init__(self, locations: Locations, pages: array[int]) -> None:
-        """Begin with the URLs as they were seen.
+        """Begin with the URLs that were seen.
 
         :param pages: the page of each row.
         """
         self._locations = locations
         self._pages = array("i", pages)
         self.is_form = bytearray(b"\1") * len(pages)
-        """Of each row, whether it is one of a form."""
+        """By row: whether it is the row of a form."""
         self._several: dict[int, tuple[int, ...]] = {}
-        # Those that were not seen, or that came again, by row and with their rows.
+        # Forms that were not seen, or that were removed and added again: by row, and their rows.
         self._made: list[Location] = []
         self._rows_made: dict[Location, int] = {}
 
@@ -76,19 +77,19 @@ class Forms:
         yield from (location.path for location in self._rows_made)
 
     def row_of(self, form: Location) -> int:
-        """Return the row of a form; :data:`NO_ROW` where it is none."""
+        """Return the row of a form; :data:`NO_ROW` if it is not a form."""
         row = self._locations.find(form)
         if row != NO_ROW and self.is_form[row]:
             return row
         return self._rows_made.get(form, NO_ROW)
 
     def form_at(self, row: int) -> Location:
-        """Return the form that has a row."""
+        """Return the form with this row."""
         made = row - len(self._locations)
         return self._made[made] if made >= 0 else self._locations[row]
 
     def pages_at(self, row: int) -> Pages:
-        """Return the pages of the form that has a row."""
+        """Return the pages of the form with this row."""
         page = self._pages[row]
         return self._several[row] if page == _SEVERAL else page
 
@@ -102,12 +103,12 @@ class Forms:
         return self.pages_at(row)
 
     def get(self, form: Location) -> Pages | None:
-        """Return the pages of a form; None where it is none."""
+        """Return the pages of a form; None if it is not a form."""
         row = self.row_of(form)
         return None if row == NO_ROW else self.pages_at(row)
 
     def pop(self, form: Location) -> Pages:
-        """Take a form out, and return its pages."""
+        """Remove a form, and return its pages."""
         row = self.row_of(form)
         if row == NO_ROW:
             raise KeyError(form)
@@ -121,7 +122,7 @@ class Forms:
         return pages
 
     def add(self, form: Location, pages: Pages) -> int:
-        """Add what is no form yet, with its pages; return its row."""
+        """Add a new form with its pages; return its row."""
         row = self._rows_made[form] = len(self._pages)
         self._made.append(form)
         self.is_form.append(True)
@@ -130,7 +131,7 @@ class Forms:
         return row
 
     def put(self, row: int, pages: Pages) -> None:
-        """Say which pages the form has that has a row."""
+        """Set the pages of the form with this row."""
         if isinstance(pages, int):
             self._pages[row] = pages
         else:
@@ -139,19 +140,19 @@ class Forms:
 
     @property
     def confused(self) -> int:
-        """How many pages are no longer told from others, whose form they have."""
+        """How many pages can no longer be distinguished, since others have the same form."""
         return sum(len(pages) - 1 for pages in self._several.values())
 
     def compact(self) -> None:
-        """Let go of the room that forms had which are gone; a dict keeps it for others."""
+        """Free the memory of removed forms, which a dict keeps for new entries."""
         self._rows_made = dict(self._rows_made)
 
     def rows_made(self) -> Iterable[int]:
-        """Return the rows of the forms that were not seen, or that came again."""
+        """Return the rows of the forms that were not seen, or that were added again."""
         return self._rows_made.values()
 
     def among(self, rows: Sequence[int]) -> Iterator[Location]:
-        """Yield the forms that have some of these rows, of which those of seen URLs come first."""
+        """Yield the forms among these rows, in which those of seen URLs must come first."""
         left = array("i", compress(rows, map(self.is_form.__getitem__, rows)))
         seen = len(self._locations)
         end = bisect_left(left, seen)
@@ -159,5 +160,5 @@ class Forms:
         return chain(self._locations.at(left[:end]), made)
 
     def count(self, rows: Iterable[int]) -> int:
-        """Return how many of these rows are those of forms."""
+        """Return how many of these rows are rows of forms."""
         return sum(map(self.is_form.__getitem__, rows))

@@ -1,4 +1,4 @@
-"""The URLs of a site, taken apart, in columns."""
+"""The URLs of a site, split into parts and stored in columns."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 _Part = TypeVar("_Part")
 
-# By its name the class would take twice as long: a named tuple is made by a function in Python.
+# Calling the class would take twice as long: a named tuple has a constructor in Python.
 _location = partial(tuple.__new__, Location)
 
 
 class Locations(Slots[Location]):
-    """URLs, each once; the row of one is its place in the order in which they were added.
+    """Distinct URLs; the row of a URL is its index in insertion order.
 
-    As objects they would take 64 bytes each beside the paths and parameters that several of them
-    share, and as much again to be found in a dict. Here it is some 20 bytes; an object is made each
-    time that one is asked for. :class:`Collector` makes these.
+    As objects they would take 64 bytes each, without the paths and parameters that they share, and
+    as much again in a dict. Here it is some 20 bytes; objects are made on access.
+    :class:`Collector` fills it.
     """
 
     def __init__(self, count: int) -> None:
-        """Make room for so many at most."""
+        """Make room for at most *count* URLs."""
         super().__init__(count)
         self.origins: list[Origin] = []
         self.paths: list[str] = []
         self.params: list[tuple[str, ...]] = []
         self.origin_of = array("i")
-        """By row, which of the origins it has; so of paths and parameters."""
+        """By row: the index of its origin; likewise for paths and parameters."""
         self.path_of, self.params_of = array("i"), array("i")
 
     def __len__(self) -> int:
@@ -54,14 +54,14 @@ class Locations(Slots[Location]):
         return self._made_of(self.origin_of, self.path_of, self.params_of)
 
     def at(self, rows: Sequence[int]) -> Iterator[Location]:
-        """Yield the URLs of some rows."""
+        """Yield the URLs of these rows."""
         columns = (self.origin_of, self.path_of, self.params_of)
         return self._made_of(*(map(column.__getitem__, rows) for column in columns))
 
     def _made_of(
         self, origins: Iterable[int], paths: Iterable[int], params: Iterable[int]
     ) -> Iterator[Location]:
-        """Yield the URLs that have these parts."""
+        """Yield the URLs with these parts."""
         parts = zip(
             map(self.origins.__getitem__, origins),
             map(self.paths.__getitem__, paths),
@@ -74,7 +74,7 @@ class Locations(Slots[Location]):
         return self[row]
 
     def _slot_of(self, value: Location) -> int:
-        # Without an object for each row.
+        # Compares the parts, without making an object for each row.
         origin, path, params = value
         slots, mask, paths, path_of = self._slots, self._mask, self.paths, self.path_of
         left = hash(value)
@@ -90,7 +90,7 @@ class Locations(Slots[Location]):
 
 
 class Collector:
-    """Collects URLs; what several of them have is in memory once.
+    """Collects URLs, and stores each distinct part once.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> urls = ["http://a.example/", "http://a.example/?b", "HTTP://a.example"]
@@ -102,7 +102,7 @@ class Collector:
     """
 
     def __init__(self, count: int) -> None:
-        """Make room for so many at most."""
+        """Make room for at most *count* URLs."""
         self.locations = Locations(count)
         self._origins: dict[Origin, int] = {}
         self._paths: dict[str, int] = {}
@@ -110,7 +110,7 @@ class Collector:
         self._texts: dict[str, str] = {}
 
     def add(self, location: Location) -> int:
-        """Return the row of a URL, which is added where it is not there yet."""
+        """Return the row of a URL, which is added if it is new."""
         locations = self.locations
         count = len(locations.origin_of)
         row = locations.setdefault(location, count)
@@ -126,7 +126,7 @@ class Collector:
 
 
 def _number(part: _Part, numbers: dict[_Part, int], parts: list[_Part]) -> int:
-    """Return the number of a part, which is added where it is not there yet."""
+    """Return the index of a part, which is added if it is new."""
     number = numbers.setdefault(part, len(parts))
     if number == len(parts):
         parts.append(part)

@@ -1,4 +1,4 @@
-"""What a candidate makes one, in columns."""
+"""The merges of a candidate, stored in columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 _MAX_DIFFERING = 1_000
-"""Merges of which the URLs are told that may have changed."""
+"""The most merges with possibly changed pages whose URLs are collected."""
 
-# In place of the one page of a merge that has several.
+# Stands for the page of a merge that has several.
 _SEVERAL = NO_EVIDENCE - 1
 
 
@@ -30,48 +30,50 @@ class Agreement(NamedTuple):
     lost: int = 0
     """Pages that would no longer be fetched: the evidence against the merge."""
     changed: int = 0
-    """Those of the lost pages that were seen only once, as is a page that has changed."""
+    """Those of the lost pages that were captured only once, as the states of a changed page are."""
     unclear: int = 0
-    """URLs in merges where too few agree to say whether a page that differs has changed."""
+    """The number of URLs, if too few of them agree to decide whether one that differs has changed.
+    """
     moved: tuple[Location, ...] = ()
-    """One URL of each page that was seen only here, beside many URLs that agree. Such a page has
-    changed, and is not counted in ``lost``."""
+    """One URL of each page that was captured only here, beside many URLs that agree. Such a page
+    has changed, and is not counted in ``lost``."""
     agreeing: int = 0
-    """How many URLs agree there."""
+    """How many URLs agree, if they are enough."""
     unbiased: int = 0
-    """How many of these have enough others beside them that agree, without counting themselves.
+    """How many of these have enough other URLs beside them that agree.
 
-    Together with ``moved`` these say without bias how often a capture changes, since what a URL
-    shows does not decide whether it is counted."""
+    Together with ``moved`` this gives an unbiased rate of change: whether a URL is counted does not
+    depend on what it shows itself.
+    """
     odd: tuple[Location, ...] = ()
-    """The URL that differs from two that agree: these are too few to say which one has changed."""
+    """URLs that differ from others that agree but are too few to decide which one has changed."""
     far: tuple[Location, ...] = ()
-    """Those URLs among the ``moved``, or else as many as are ``changed``, whose text is another one
-    altogether, and none that was edited."""
+    """Those URLs among ``moved``, or if there are none among the ``changed`` pages, whose text is
+    completely different, not edited."""
 
 
 class Merge(NamedTuple):
-    """Several URLs that a candidate makes one."""
+    """Two or more URLs that a candidate maps to one form."""
 
     target: Location
-    """What it makes of them."""
+    """The form that they are mapped to."""
     sources: tuple[Location, ...]
-    """The URLs, the target itself among them where it was seen."""
+    """The URLs, with the target itself if that was seen."""
     pages: tuple[int, ...]
     """Pages that at least two of them show: the evidence for the candidate."""
     agreement: Agreement
-    """How far they agree; those that agree as most do, which are nearly all, share one."""
+    """How far the URLs agree. Equal values are mostly one shared object."""
 
 
-# By its name the class would take twice as long, as that of URLs.
+# Calling the class would take twice as long, as for locations.
 _merge = partial(tuple.__new__, Merge)
 
 
 class Merges:
-    """Merges by number, in the order in which they were added.
+    """A sequence of merges.
 
-    As objects they would take 260 bytes each, and a candidate makes a million URLs of a large site
-    one with others. Here it is some 40 bytes; an object is made each time that one is asked for.
+    As objects they would take 260 bytes each, and on a large site a candidate may merge a million
+    URLs. Here it is some 40 bytes; objects are made on access.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/?b"), locate("http://a.example/")
@@ -83,10 +85,10 @@ class Merges:
 
     def __init__(self) -> None:
         self.targets: list[Location] = []
-        """By number, as all that is public here."""
+        """By number, like everything else here."""
         self.agreements: list[Agreement] = []
         self._sources: list[Location] = []
-        # Where the sources of each end in the list of all.
+        # The end of the sources of each merge in the list of all.
         self._ends = array("i", [0])
         self._pages = array("i")
         self._several: dict[int, tuple[int, ...]] = {}
@@ -98,9 +100,9 @@ class Merges:
         pages: tuple[int, ...],
         agreement: Agreement,
     ) -> None:
-        """Add a merge; what it is made of is as in :class:`Merge`.
+        """Add a merge with these attributes; see :class:`Merge`.
 
-        Where the target is one of the sources, it comes last.
+        If the target is one of the sources, it must be the last.
         """
         self.targets.append(target)
         self.agreements.append(agreement)
@@ -111,7 +113,7 @@ class Merges:
             self.set_pages(len(self._pages) - 1, pages)
 
     def set_pages(self, number: int, pages: tuple[int, ...]) -> None:
-        """Say which pages are the evidence of a merge."""
+        """Set the pages that are the evidence of a merge."""
         if len(pages) > 1:
             self._several[number] = pages
         self._pages[number] = _SEVERAL if len(pages) > 1 else pages[0] if pages else NO_EVIDENCE
@@ -131,14 +133,14 @@ class Merges:
         return self._sources[self._ends[number] : self._ends[number + 1]]
 
     def changed(self, number: int) -> list[Location]:
-        """Return those of them that the candidate changes: all but the target itself."""
+        """Return the URLs of a merge that the candidate changes: all but the target itself."""
         sources = self.sources(number)
         if sources[-1] is self.targets[number]:
             sources.pop()
         return sources
 
     def differing(self) -> frozenset[Location]:
-        """Return the URLs that become others in the first merges with one that may have changed."""
+        """Return the URLs that change in the first merges with a page that may have changed."""
         odd = (number for number, one in enumerate(self.agreements) if one.changed)
         return frozenset(
             url for number in islice(odd, _MAX_DIFFERING) for url in self.changed(number)
@@ -153,10 +155,9 @@ class Merges:
 
 
 def conditions_of(merge: Merge) -> Iterator[str]:
-    """Yield the parameters of all URLs of a merge: what may be the condition of a scope.
+    """Yield the parameters that all URLs of a merge have, as conditions of a scope.
 
-    Of what selects the content, such as the number of a topic, it is one of many values: there it
-    counts that there is one.
+    For identifiers, such as the number of a topic, the condition is that there is any value.
     """
     if merge.target.params:
         for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
@@ -169,7 +170,7 @@ def conditions_of(merge: Merge) -> Iterator[str]:
 
 
 def common_conditions(merges: Iterable[Merge]) -> set[str]:
-    """Return the parameters of all URLs of all merges, as :func:`conditions_of` yields them."""
+    """Return the conditions that :func:`conditions_of` yields for every one of the merges."""
     found: set[str] | None = None
     for merge in merges:
         conditions = set(conditions_of(merge))
@@ -180,9 +181,9 @@ def common_conditions(merges: Iterable[Merge]) -> set[str]:
 
 
 def example_of(merge: Merge, changes: Mapping[Location, Location]) -> tuple[str, str]:
-    """Return the shortest URL of a merge that is changed, and what it becomes.
+    """Return the shortest changed URL of a merge, and the URL that it becomes.
 
-    :param changes: what a candidate changes, and into what.
+    :param changes: the URLs that the candidate changes, each with its new form.
     """
     changed = [source for source in merge.sources if source in changes]
     source = min(changed, key=lambda url: (len(url.url), reading_order(url)))

@@ -1,4 +1,4 @@
-"""Finding the row of a value, in a few bytes for each."""
+"""Hash tables from values to their rows, in a few bytes for each."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ Value = TypeVar("Value")
 _Value_co = TypeVar("_Value_co", covariant=True)
 
 NO_ROW = -1
-"""What stands for the row of a value that is not there."""
+"""The row of a value that is not in the table."""
 
-# Slots for each two rows; with fewer, what is looked for is seldom in its own.
+# At least three slots for two rows; with fewer there are too many collisions.
 _SLOTS, _ROWS = 3, 2
 
-# Where a slot is taken the next one is told by what is left of the hash without so many bits, as in
-# a dict: the lowest bits alone are the same of many simhashes.
+# Collisions are resolved as in a dict, by shifting in higher bits of the hash: the lowest bits of
+# many simhashes are the same.
 SHIFT, POSITIVE = 5, (1 << 59) - 1
 
 _LEAST = 16
 
 
 class Rows(Protocol[_Value_co]):
-    """Values by number."""
+    """Values by row."""
 
     def __getitem__(self, row: int, /) -> _Value_co: ...
 
 
 class Slots(ABC, Generic[Value]):
-    """Holds the rows of some values, each in the slot that its hash tells or in another one.
+    """An open-addressing hash table of the rows of values.
 
-    What the values are held in it does not say: one that held itself would be in memory until the
-    garbage collector comes, which is paused while much is learned.
+    Subclasses say where the values are stored, without a reference to themselves: a reference cycle
+    would stay in memory until garbage is collected, which is off during learning.
     """
 
     def __init__(self, count: int) -> None:
-        """Make room for so many rows at least."""
+        """Make room for at least *count* rows."""
         self._slots = array("i")
         self._mask = self._free = 0
         self._make(count)
 
     def _make(self, count: int) -> None:
-        """Make slots for so many rows at least."""
+        """Make slots for at least *count* rows."""
         size = max(_LEAST, 1 << (count * _SLOTS // _ROWS).bit_length())
         self._slots = array("i", [NO_ROW]) * size
         self._mask = size - 1
         self._free = size * _ROWS // _SLOTS
 
     def find(self, value: Value) -> int:
-        """Return the row of a value; :data:`NO_ROW` where it has none."""
+        """Return the row of a value; :data:`NO_ROW` if it has none."""
         return self._slots[self._slot_of(value)]
 
     def setdefault(self, value: Value, row: int) -> int:
-        """Return the row of a value, which is *row* from now on where it had none.
+        """Return the row of a value; if it has none, it gets *row*.
 
-        The value must be there under that row by the next call.
+        The value must be stored under that row before the next call.
         """
         if not self._free:
             self._grow()
@@ -73,7 +73,7 @@ class Slots(ABC, Generic[Value]):
 
     @abstractmethod
     def _slot_of(self, value: Value) -> int:
-        """Return the slot that holds the row of a value, or the free one that would."""
+        """Return the slot that holds the row of a value, or the free slot where it belongs."""
 
     def _grow(self) -> None:
         rows = self._slots
@@ -84,10 +84,10 @@ class Slots(ABC, Generic[Value]):
 
 
 class RowIndex(Slots[Value]):
-    """The rows of some values that are held anyway, such as in a list or an array.
+    """The rows of values that are stored elsewhere, such as in a list or an array.
 
-    A dict would hold the hash, the value and the row as objects, some 70 bytes for each. Here the
-    row alone is held: 6 to 12 bytes. It takes four times as long.
+    A dict would store hash, value and row as objects, some 70 bytes for each. This stores the row
+    only, in 6 to 12 bytes, and takes four times as long.
 
     >>> paths = ["/", "/a"]
     >>> index = RowIndex(paths)
@@ -98,9 +98,9 @@ class RowIndex(Slots[Value]):
     """
 
     def __init__(self, values: Rows[Value], count: int = 0) -> None:
-        """Make an index of none of the values.
+        """Make an empty index of *values*.
 
-        :param count: how many are to come, where that is known: making room takes time.
+        :param count: how many will be added, if that is known: growing takes time.
         """
         super().__init__(count)
         self._values = values

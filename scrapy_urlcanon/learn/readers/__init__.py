@@ -1,4 +1,4 @@
-"""Reads observations from files, whatever wrote them."""
+"""Reads observations from files of any known format."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ READERS: dict[str, Reader] = {
     "httpcache": read_httpcache,
     "parquet": read_parquet,
 }
-"""Readers by what they read."""
+"""The reader of each format."""
 
 _BINARY = {b"SQLite format 3\0": "store", MAGIC: "parquet"}
 
 
 def format_of(path: Path) -> str:
-    """Return the format of an input, recognised by its content, not by its name.
+    """Return the format of an input, which is recognised by its content, not its name.
 
     :raises InputError: if there is no such input, or its format is not known.
     """
@@ -48,7 +48,7 @@ def format_of(path: Path) -> str:
         if path.is_dir():
             return "httpcache"
         if is_special(path):
-            # What is read to tell its format would be missing from it.
+            # From a pipe the first bytes, read here, would be missing later.
             raise InputError(f"{path}: expected a file, since it is read more than once")
         with path.open("rb") as file:
             start = file.read(16)
@@ -64,8 +64,8 @@ def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     r"""Yield the observations of an input in any known format.
 
     :param path: the input: a file, or a directory of Scrapy's HTTP cache.
-    :param skipped: counts the rows that are not observations, by reason.
-    :raises InputError: if it cannot be read, or not to its end.
+    :param skipped: counts rows that are not observations, by reason.
+    :raises InputError: if it cannot be read to its end.
     :raises StoreVersionError: if it is a store of a version that cannot be read.
 
     >>> import tempfile
@@ -86,9 +86,9 @@ def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 def crawls_of(path: Path, skipped: Counter[str] | None = None) -> tuple[CrawlRecord, ...]:
     """Return the rules that the crawls of a store used, and what their audits found.
 
-    Other inputs do not say so: the result is empty.
+    The result is empty for other inputs, which do not have that.
 
-    :param skipped: counts the rows that cannot be understood, by reason.
+    :param skipped: counts rows that cannot be understood, by reason.
     :raises InputError: if it cannot be read.
     :raises StoreVersionError: if it is a store of a version that cannot be read.
 
@@ -111,7 +111,7 @@ def crawls_of(path: Path, skipped: Counter[str] | None = None) -> tuple[CrawlRec
 def _format_of_text(path: Path) -> str:
     """Return the format of an input by its first line.
 
-    :raises InputError: if it is none that is known, or cannot be read.
+    :raises InputError: if the format is not known, or the input cannot be read.
     """
     with open_text(path) as text:
         try:
@@ -120,7 +120,7 @@ def _format_of_text(path: Path) -> str:
             raise InputError(f"{path}: cannot be read: {error}") from error
     if line.startswith("WARC/"):
         return "warc"
-    # An object that goes on in the next line is a document of JSON, such as the report of a crawl.
+    # An object that continues on the next line is a JSON document, such as the report of a crawl.
     if line.startswith("{") and line.rstrip() != "{":
         return "jsonl"
     if "url" in line.rstrip("\r\n").split("\t"):

@@ -1,6 +1,7 @@
-"""Reads observations from whole responses.
+"""Reads observations from whole responses, as in WARC files.
 
-They go through a store of their own, so that boilerplate is told from content.
+Responses are written to a temporary store first: which lines are boilerplate is known only when all
+were seen.
 """
 
 from __future__ import annotations
@@ -26,14 +27,12 @@ if TYPE_CHECKING:
 def through_store(
     responses: Iterable[tuple[str, int | str, dict[str, str], bytes]], skipped: Counter[str]
 ) -> Iterator[Observation]:
-    """Yield the observations of responses: URL, status, headers by lower-case name, and body.
+    """Yield the observations of responses.
 
-    The status may be whatever a server has sent, and the body is as it came over the wire.
-
-    Which lines are boilerplate is known only when all were seen; until then they are kept in a
-    temporary store.
-
-    :raises InputError: where there is no room for that.
+    :param responses: URL, status, headers by lower-case name, and body of each response. The status
+        may be anything that a server sent; the body has its content coding.
+    :param skipped: counts responses that are not observations, by reason.
+    :raises InputError: if the disk is full.
     """
     with tempfile.TemporaryDirectory(prefix="urlcanon-") as directory:
         path = Path(directory, "observations.sqlite")
@@ -70,7 +69,7 @@ def through_store(
 
 
 def _text_of(content_type: str, body: bytes) -> str | None:
-    """Return a response as text; None where what it names makes none of bytes."""
+    """Return the body as text; None if its encoding is no text encoding."""
     from w3lib.encoding import html_to_unicode  # noqa: PLC0415 - not needed by any other reader
 
     try:
@@ -80,7 +79,7 @@ def _text_of(content_type: str, body: bytes) -> str | None:
 
 
 def _kind_of(content_type: str, body: bytes) -> Literal["html", "xml", "plain"] | None:
-    """Return what text a response is, as Scrapy's response classes tell it, or None."""
+    """Return the kind of text of a response, as Scrapy's response classes; None for other data."""
     kind = content_type.lower()
     if "html" in kind or (not kind and body.lstrip()[:1] == b"<"):
         return "html"
@@ -90,9 +89,10 @@ def _kind_of(content_type: str, body: bytes) -> Literal["html", "xml", "plain"] 
 
 
 def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a WARC file, with the package warcio.
+    """Yield the observations of a WARC file (ISO 28500), with the package warcio.
 
-    :raises InputError: where warcio is not installed, or the file is no WARC.
+    :param skipped: counts records that are not observations, by reason.
+    :raises InputError: if warcio is not installed, or the file is not a WARC file.
     """
     try:
         # Optional, and without annotations.
@@ -129,7 +129,7 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
         except EOFError:
             skipped["file cut short"] += 1
         except Exception as error:
-            # Of a record without what is due warcio raises whatever it stumbles over.
+            # For malformed records warcio raises all kinds of exceptions.
             raise InputError(f"{path}: cannot be read to its end: {error}") from error
 
     yield from through_store(responses(), skipped)

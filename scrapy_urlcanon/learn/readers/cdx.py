@@ -20,18 +20,17 @@ _LETTERS = {"a": "url", "s": "status", "k": "digest", "S": "length", "r": "redir
 """
 
 _ELEVEN = "N b a m s k r M S V g"
-"""Columns of an index without a header: what pywb and OutbackCDX write."""
+"""The columns of an index without a header, as pywb and OutbackCDX write it."""
 
 
 def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a CDX index, or of a CDXJ one.
+    """Yield the observations of a CDX or CDXJ index; the format is recognised line by line.
 
-    Which of the two a line is of is told by its looks.
+    The digests are of whole payloads. Two captures of one page that differ in a date or a counter
+    have different digests, so less is learned than from a crawl of one's own.
 
-    The digest of an index is that of the whole payload: it tells no pages apart that differ in a
-    date or a counter, so that such an index teaches less than a crawl of one's own.
-
-    :raises InputError: where the header of a CDX index names no URL.
+    :param skipped: counts lines that are not observations, by reason.
+    :raises InputError: if the header of a CDX index has no URL column.
     """
 
     def rows() -> Iterator[tuple[str, list[str]]]:
@@ -50,7 +49,7 @@ def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
 def _fields(line: str, letters: list[str]) -> dict[str, object]:
     fields: dict[str, object] = {}
-    # A URL may have a brace in it, and has no space.
+    # A URL may contain a brace, but no space.
     _, begins, rest = line.partition(" {")
     if begins:
         fields = json_object("{" + rest)

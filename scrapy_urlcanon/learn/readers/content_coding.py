@@ -1,4 +1,4 @@
-"""Undoes what a server did to a body for its way: ``Content-Encoding`` (RFC 9110, section 8.4)."""
+"""Decodes the content codings of a body: ``Content-Encoding`` (RFC 9110, section 8.4)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GZIP: Final = b"\x1f\x8b"
-"""What data begin with that were packed with gzip."""
+"""The first bytes of gzip data (RFC 1952, section 2.3.1)."""
 
 
 def ungzipped(data: bytes, limit: int) -> bytes:
-    """Return what was packed with gzip, if it was: at most *limit* bytes of it.
+    """Return *data*, decompressed if they are gzip: at most *limit* bytes.
 
-    :raises zlib.error: if it is broken.
+    :raises zlib.error: if the data are broken.
     """
     if not data.startswith(GZIP):
         return data
@@ -24,17 +24,17 @@ def ungzipped(data: bytes, limit: int) -> bytes:
 
 
 def decoded(body: bytes, codings: str, limit: int) -> bytes:
-    """Return *body* without the *codings* that its header names: at most *limit* bytes of it.
+    """Return *body* with the *codings* of its header decoded: at most *limit* bytes.
 
-    What has none of them after all is returned as it is. For ``br`` and ``zstd`` the packages are
-    needed with which Scrapy reads them.
+    A body that does not have these codings is returned unchanged. ``br`` and ``zstd`` need the
+    packages that Scrapy uses for them.
 
     >>> decoded(zlib.compress(b"hello"), "deflate", 100)
     b'hello'
 
     :raises ImportError: if such a package is missing.
     """
-    # Some caches keep the header of what they have unpacked, and some servers send none.
+    # Some caches keep the header of a decoded body, and some servers send no header.
     if body.startswith(GZIP):
         codings = "gzip"
     for coding in reversed(codings.lower().split(",")):
@@ -47,7 +47,7 @@ def decoded(body: bytes, codings: str, limit: int) -> bytes:
 
 
 class _BadCodingError(ValueError):
-    """A body is not of its coding."""
+    """A body does not have the coding of its header."""
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
@@ -58,7 +58,7 @@ def _gunzip(data: bytes, limit: int) -> bytes:
 
 
 def _inflate(data: bytes, limit: int) -> bytes:
-    # Some servers send it without the frame that is due (RFC 9110, section 8.4.1.2).
+    # Some servers send raw deflate without the zlib format (RFC 9110, section 8.4.1.2).
     for window in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
         try:
             return zlib.decompressobj(window).decompress(data, limit)
@@ -89,7 +89,7 @@ def _unzstd(data: bytes, limit: int) -> bytes:
 def _package(*names: str) -> Any:
     """Return the first package of *names* that is installed.
 
-    :raises ImportError: if none is; it names the last one.
+    :raises ImportError: if none is, with the name of the last.
     """
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Reads the rules that the crawls of a store were made under, and what their audits found."""
+"""Reads from a store the rules that crawls were made under, and the verdicts of their audits."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _PARTS_OF_A_RULE = 3
 def read_crawls(
     path: str | os.PathLike[str], skipped: Counter[str] | None = None
 ) -> Iterator[CrawlRecord]:
-    """Yield what each crawl of a store says about the rules that it was made under.
+    """Yield the rules and verdicts of each crawl of a store.
 
-    Verdicts of an audit that cannot be understood are counted in *skipped*.
-
-    :raises StoreVersionError: where another version of this package wrote it.
-    :raises InputError: where it is no store, or cannot be read.
+    :param skipped: counts verdicts that cannot be understood, by reason.
+    :raises StoreVersionError: if another version of this package wrote the store.
+    :raises InputError: if it is not a store, or cannot be read.
     """
     skipped = Counter() if skipped is None else skipped
     with opened(path) as connection:
@@ -63,9 +62,9 @@ def read_crawls(
 
 
 def _credit(domain: object, entry: object, pattern: object, setting: object) -> Credit:
-    """Return what the verdict of an audit is to be credited to.
+    """Return the rule that the verdict of an audit is about.
 
-    :raises ValueError: if that is no rule.
+    :raises ValueError: if that is not a rule.
     """
     option, _, name = _text(entry).partition(":")
     rule = None if pattern is None else _rule(pattern, option, _json(setting)).key
@@ -85,9 +84,9 @@ def _rules(document: object) -> tuple[RuleInForce, ...]:
 
 
 def _rule(pattern: object, option: object, setting: object) -> RuleInForce:
-    """Return the rule, if it is one that a configuration takes.
+    """Return the rule.
 
-    :raises ValueError: if it is not.
+    :raises ValueError: if it is not valid in a configuration.
     """
     rule = RuleInForce(_text(pattern), _text(option), setting)
     try:

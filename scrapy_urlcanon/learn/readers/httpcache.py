@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a cache directory: ``httpcache``, or the part of one spider.
+    """Yield the observations of a cache directory: ``httpcache``, or that of one spider.
 
-    :raises InputError: where there is no such directory.
+    :param skipped: counts entries that are not observations, by reason.
+    :raises InputError: if there is no such directory.
     """
     if not path.is_dir():
         raise InputError(f"{path}: expected a directory of Scrapy's HTTP cache")
@@ -36,7 +37,7 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                 url, status = fields.get("response_url") or fields["url"], int(fields["status"])
                 headers = _headers(_unpacked(meta.with_name("response_headers").read_bytes()))
                 body = meta.with_name("response_body").read_bytes()
-                # A body may begin like a packed file because it came so.
+                # A body may itself be gzip data.
                 if written.startswith(GZIP):
                     body = _unpacked(body)
             except (
@@ -61,7 +62,7 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what ``HTTPCACHE_GZIP`` has packed, if it has."""
+    """Return *data*, decompressed if ``HTTPCACHE_GZIP`` compressed them."""
     return ungzipped(data, MAX_BODY)
 
 

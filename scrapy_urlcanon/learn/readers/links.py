@@ -1,4 +1,4 @@
-"""Reads what the pages of a site link, as the recorder keeps it."""
+"""Reads the links between pages that the recorder stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _WHOLE = "finished"
-"""What Scrapy says of a crawl that has fetched all that it was to fetch."""
+"""Scrapy's finish reason of a crawl that left nothing to fetch."""
 
 _ENDED = (
     "SELECT ended FROM (SELECT DISTINCT crawl FROM responses WHERE domain = ?) "
@@ -28,18 +28,16 @@ _LINKS = "SELECT key, linked FROM links WHERE domain = ? ORDER BY crawl, number"
 
 
 class StoredLinks(NamedTuple):
-    """What stores know of links; it can be pickled.
+    """The links in stores; it can be pickled. Links that cannot be understood are left out.
 
-    What says nothing in them is left out: what is learned without it is learned of less.
-
-    :raises StoreVersionError: by each method, where another version of this package wrote one.
-    :raises InputError: where one cannot be read to its end.
+    :raises StoreVersionError: by each method, if another version of this package wrote a store.
+    :raises InputError: by each method, if a store cannot be read to its end.
     """
 
     paths: Sequence[Path]
 
     def are_whole(self, domain: str) -> bool:
-        """Tell whether all crawls of a domain ended since nothing was left to fetch."""
+        """Tell whether all crawls of a domain ended because nothing was left to fetch."""
         for path in self.paths:
             with opened(path) as connection:
                 if not _has_links(connection):
@@ -49,9 +47,9 @@ class StoredLinks(NamedTuple):
         return True
 
     def of(self, domain: str, row_of: Callable[[str], int]) -> Links | None:
-        """Return what is known of the links of a domain; None where that is nothing.
+        """Return the links of a domain; None if there are none.
 
-        :param row_of: the row of a URL.
+        :param row_of: returns the row of a URL.
         """
         rows: dict[int, list[int]] = {}
         for key, url in self._rows(_PAGES, domain):
@@ -83,12 +81,12 @@ class StoredLinks(NamedTuple):
 
 
 def _has_links(connection: sqlite3.Connection) -> bool:
-    """Tell whether links are kept in a store: their table is made with the first one."""
+    """Tell whether a store has links: their table is made with the first link."""
     return bool(connection.execute("PRAGMA table_info(links)").fetchall())
 
 
 def _unpacked(packed: object) -> Sequence[int]:
-    """Return the keys that were packed; none where they are none."""
+    """Return the unpacked keys; none if the data are broken."""
     if not isinstance(packed, bytes) or len(packed) % 8:
         return ()
     return struct.unpack(f"<{len(packed) // 8}q", packed)

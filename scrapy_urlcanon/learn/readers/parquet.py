@@ -1,4 +1,4 @@
-"""Reads observations from Parquet, the tables of the engines that learn from many crawls."""
+"""Reads observations from Parquet files, the tables of big-data engines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAGIC = b"PAR1"
 """The first bytes of a Parquet file."""
 
 _ROWS = 10_000
-"""Rows in memory; those of a row group are compressed until then."""
+"""How many rows are in memory at once; a row group stays compressed until then."""
 
 _COLUMNS = Observation._fields
 
@@ -28,8 +28,9 @@ def read_parquet(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     The columns are those of :func:`~scrapy_urlcanon.learn.readers.tabular.read_tsv`: ``status`` and
     ``bytes`` are numbers or text, the others are text.
 
-    :raises InputError: where pyarrow is not installed, the file is no whole Parquet file, or has no
-        column ``url``.
+    :param skipped: counts rows that are not observations, by reason.
+    :raises InputError: if pyarrow is not installed, the file is not a whole Parquet file, or it has
+        no column ``url``.
     """
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415 - optional

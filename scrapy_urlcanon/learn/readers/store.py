@@ -1,4 +1,4 @@
-"""Reads the observations in the store that a crawl wrote."""
+"""Reads the observations in a store that crawls wrote."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.blocks import Outline
 
 MIN_TEXTS = 5
-"""A site with fewer distinct texts has no boilerplate that could be told from its content."""
+"""With fewer distinct texts of a site its boilerplate cannot be distinguished from content."""
 
 SAMPLED_TEXTS = 10_000
-"""Distinct texts of a site, at most, that its boilerplate is told from: those with the smallest
-digests, which are a random sample. A share of .2 is seen in so many as .2 +- .004."""
+"""The most distinct texts of a site that are compared to find its boilerplate: those with the
+smallest digests, a random sample. The standard error of a share of .2 is .004."""
 
 NOISE_SHARE = 0.2
-"""A line that is another one at more than this share of the visits is noise; at fewer the page was
+"""A line that changes at more than this share of second visits is noise; at fewer, pages were
 edited."""
 
 MIN_VISITS = 3
-"""Pages that were visited twice and had the same number in a line before it is content: one that
-changes is the same by chance, once and again."""
+"""On how many pages a line with a number must stay the same at the second visit to be content: a
+counter stays the same by chance now and then."""
 
-# What the responses said, each text with the one that it is told by.
+# The texts of the responses, each with the text that it is compressed against.
 _SAID = (
     "CREATE TEMP VIEW said AS SELECT texts.*, others.lines AS first "
     "FROM texts LEFT JOIN texts AS others ON others.id = texts.other"
 )
-# Of the captures of one text the first: media are no part of its digest. Images and data have no
-# menus, and beside a thousand of them what stands on every page is on few texts.
+# The first capture of each text. Images and data are left out: they have no menus, and beside a
+# thousand of them the menu of every page would be in few texts.
 _SAMPLE = (
     "SELECT text, lines, first FROM responses JOIN said ON said.id = text WHERE responses.id IN ("
     "SELECT min(responses.id) FROM responses JOIN said ON said.id = text "
@@ -68,7 +68,7 @@ _VISITS = (
     "SELECT steady, noise, outlines, crawl, url, text "
     "FROM visited JOIN visits ON visits.id = visited.id WHERE visited.domain = ?"
 )
-# By domain: each asks for its own, of which a broad crawl has thousands.
+# By domain, since they are read by domain, and a broad crawl has thousands.
 _VISITED = (
     "CREATE TEMP TABLE visited AS SELECT domain, id FROM visits",
     "CREATE INDEX temp.visited_by_domain ON visited (domain, id)",
@@ -80,12 +80,11 @@ _KNOWN_LINES = 1_000
 def read_store(
     path: str | os.PathLike[str], skipped: Counter[str] | None = None
 ) -> Iterator[Observation]:
-    """Yield the observations of a store, domain by domain.
+    """Yield the observations of a store, domain by domain, with digests without boilerplate.
 
-    They have the digests of the text without boilerplate.
-
-    :raises StoreVersionError: where another version of this package wrote it.
-    :raises InputError: where it is no store, or cannot be read to its end.
+    :param skipped: counts rows that are not observations, by reason.
+    :raises StoreVersionError: if another version of this package wrote the store.
+    :raises InputError: if it is not a store, or cannot be read to its end.
     """
     skipped = Counter() if skipped is None else skipped
     with reading(path) as connection:
@@ -128,28 +127,28 @@ def _of_domain(
 
 
 class OtherDomainsError(Exception):
-    """A URL in a store is of another domain than its row says, as by a newer list of suffixes."""
+    """The domain of a row is not that of its URL, as after a change of the Public Suffix List."""
 
 
 class Stores:
-    """The observations of stores, each of which has the rows of a domain together.
+    """The observations of stores, which are indexed by domain.
 
-    So it can be learned from a few domains at a time, without all others.
+    So a few domains can be read at a time, without the others.
     """
 
     def __init__(self, paths: Sequence[Path], skipped: Counter[str] | None = None) -> None:
         self.paths = paths
         self.skipped: Counter[str] = Counter() if skipped is None else skipped
-        """Rows that are no observations, by what is wrong with them."""
+        """Rows that are not observations, counted by reason."""
 
     def __iter__(self) -> Iterator[Observation]:
         """Yield all observations, store by store."""
         return chain.from_iterable(read_store(path, self.skipped) for path in self.paths)
 
     def parts(self) -> Sequence[Part]:
-        """Return the observations in parts, each domain in one of them and whole.
+        """Return the observations in parts, each domain whole in one of them.
 
-        :raises OtherDomainsError: where a row has no domain.
+        :raises OtherDomainsError: if a row has no domain.
         """
         sizes: Counter[str] = Counter()
         for path in self.paths:
@@ -163,17 +162,17 @@ class Stores:
 
 
 class _PartOfStores(NamedTuple):
-    """What stores have of some domains."""
+    """Some domains of stores."""
 
     size: int
     domains: Sequence[str]
     paths: Sequence[Path]
 
     def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
-        """Return what was captured of each domain.
+        """Return the captures of each domain.
 
-        :raises OtherDomainsError: where a URL is not of the domain that it is written under, of
-            which another part may have more.
+        :raises OtherDomainsError: if the domain of a row is not that of its URL, of which another
+            part may have more rows.
         """
         found: dict[str, Captures] = {}
         for path in self.paths:
@@ -192,30 +191,30 @@ class _Again(NamedTuple):
     """A second visit of a URL."""
 
     text: object
-    """Number of what it showed; None where that was the same byte for byte."""
+    """The number of the text; None if the body was the same byte for byte."""
     noise: Collection[int]
-    """Lines that nothing but this visit shows to be noise, by their masked hashes."""
+    """Masked hashes of lines that only this visit shows to be noise."""
 
 
 class _Told(NamedTuple):
-    """What the second visits of the pages of a domain told; lines by their masked hashes."""
+    """What second visits show about the lines of a domain, by their masked hashes."""
 
     steady: set[int]
-    """Lines that stay from visit to visit."""
+    """Lines that stay the same."""
     noise: set[int]
-    """The others."""
+    """Lines that change."""
     counters: set[int]
-    """Those of the others that were always there again with another number."""
+    """Lines that were always there again with another number."""
     outlines: list[tuple[Outline, Outline]]
-    """What stood where at both visits."""
+    """The outline of each page at both visits."""
     again: dict[tuple[object, object], _Again]
-    """The second visits by crawl and URL, where the store has both."""
+    """The second visits by crawl and URL, if the store has these."""
 
 
 class _Texts:
-    """What the pages of one domain said: crawls that rules are learned from have each many times.
+    """The texts of one domain without boilerplate.
 
-    What stands on too many of its distinct texts to be content is no part of any.
+    They are cached: in a crawl to learn from each text occurs many times.
     """
 
     def __init__(self, connection: sqlite3.Connection, domain: str) -> None:
@@ -235,8 +234,8 @@ class _Texts:
     def said(self, text: object) -> Observation:
         """Return an observation of the text with the number *text*.
 
-        :raises ValueError: where its lines are none.
-        :raises BadObservationError: where another of its values cannot be what it is to be.
+        :raises ValueError: if its lines are broken.
+        :raises BadObservationError: if another value is not valid for its column.
         """
         known = self._said.get(text)
         if known is None:
@@ -246,10 +245,10 @@ class _Texts:
         return known
 
     def is_steady(self, text: object, again: _Again) -> bool | None:
-        """Tell whether a second visit showed the page of *text*; None where it cannot be read.
+        """Tell whether a second visit showed the same page as *text*; None if that is unknown.
 
-        They are told by what the other visits know: without the lines in which they differ
-        themselves any two visits would show one page.
+        Noise is what other visits show to be noise: without the lines in which the two differ
+        themselves any two visits would show the same page.
         """
         if again.text is None:
             return True
@@ -278,18 +277,17 @@ class _Texts:
         )
 
     def _row(self, text: object) -> tuple[object, ...]:
-        """Return digest, title and lines of a text, and those of the one that it is told by."""
+        """Return digest, title and lines of a text, and the lines that these are packed against."""
         row: tuple[object, ...] | None = self._connection.execute(
             "SELECT text_sha1, title, lines, first FROM said WHERE id = ?", (text,)
         ).fetchone()
         return row or (None, None, None, None)
 
     def _boilerplate_of(self, domain: str, steady: set[int], noise: set[int]) -> Boilerplate:
-        """Return the lines that stand on too many of its distinct texts to be content.
+        """Return the lines that are in too many distinct texts of the domain to be content.
 
-        Texts that differ in numbers and noise alone are one here: of a form to log in that was
-        fetched under a thousand addresses, beside a count of visitors, the lines are still those of
-        one page.
+        Texts that differ only in numbers and noise count as one: a login form under a thousand
+        URLs, with a visitor counter, is still one page.
         """
         masked: Counter[int] = Counter()
         exact: Counter[int] = Counter()
@@ -299,7 +297,7 @@ class _Texts:
             if len(self._lines) < _KNOWN_LINES:
                 self._lines[text] = lines
             shapes = frozenset(lines.columns[0])
-            # 64 bits tell ten thousand texts apart.
+            # 64 bits distinguish ten thousand texts.
             key = hash(shapes - noise if noise else shapes)
             if key not in told:
                 told.add(key)
@@ -319,7 +317,7 @@ class _Texts:
         return self._blocks.left_of(lines) if self._blocks else lines
 
     def _told_of(self, domain: str) -> _Told:
-        """Return what second visits of the pages of a domain told."""
+        """Return what second visits show about the lines of a domain."""
         stayed: Counter[int] = Counter()
         changed: Counter[int] = Counter()
         counters: set[int] = set()
@@ -358,9 +356,9 @@ class _Texts:
 
 
 def _unpacked(packed: object, first: object) -> Lines:
-    """Return the lines that are stored as *packed*, with the *first* ones where they need these.
+    """Return the lines that are stored as *packed*, against the *first* lines if there are any.
 
-    :raises ValueError: where they are no lines.
+    :raises ValueError: if the data are broken.
     """
     if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
         raise ValueError(f"expected lines, got {packed!r:.80}")  # noqa: TRY004
@@ -375,7 +373,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     :raises InputError: where it is no store, or cannot be read to its end.
     """
     with closing(open_store(Path(path), writable=False)) as connection:
-        # What is no UTF-8 is to be one bad row, and not the end.
+        # Invalid UTF-8 must make one bad row, not end the reading.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
             yield connection
@@ -385,7 +383,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """Open the store at *path*, with what is made of its tables to read it by domain.
+    """Open the store at *path*, with temporary tables and views to read it by domain.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read to its end.

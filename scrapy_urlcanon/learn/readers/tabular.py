@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 
 MAX_LINE_LENGTH = 1 << 16
-"""One line of a table; a file without line ends must not be read into memory whole."""
+"""The most characters in a line: a file without line ends must not be read into memory whole."""
 
 
 def open_text(path: Path) -> IO[str]:
-    """Open a text file, which may be gzipped.
+    """Open a text file, which may be gzipped: its first bytes tell, not its name.
 
-    That is told by its first bytes, not by its name. Undecodable bytes become U+FFFD; a byte order
-    mark, with which editors of Windows begin a file, is none of its text.
+    Undecodable bytes become U+FFFD; a byte order mark is skipped.
 
-    :raises InputError: where there is no such file, or it cannot be read.
+    :raises InputError: if there is no such file, or it cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -41,11 +40,10 @@ def open_text(path: Path) -> IO[str]:
 
 
 def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
-    """Yield the lines of a text file without their line ends.
+    """Yield the lines of a text file without line ends.
 
-    A file cut short ends early and is counted, and so is a line that is too long.
-
-    :raises InputError: where it cannot be read to its end.
+    :param skipped: counts lines that are too long, and a gzip file that ends too early.
+    :raises InputError: if the file cannot be read to its end.
     """
     is_rest = False
     with open_text(path) as file:
@@ -53,7 +51,7 @@ def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
             try:
                 line = file.readline(MAX_LINE_LENGTH)
             except (EOFError, zlib.error, gzip.BadGzipFile):
-                # What a killed crawl leaves behind: everything up to here is whole.
+                # A killed crawl leaves such a file: all lines up to here are whole.
                 skipped["file cut short"] += 1
                 return
             except OSError as error:
@@ -73,10 +71,10 @@ def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
 def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """Yield the observations of a tab-separated file whose first line names the columns.
 
-    Unknown columns are ignored and known ones may be missing, but ``url``; rows that are no
-    observations are counted in ``skipped`` by what is wrong with them.
+    Unknown columns are ignored; known ones may be missing, except ``url``.
 
-    :raises InputError: where the first line has no column ``url``.
+    :param skipped: counts rows that are not observations, by reason.
+    :raises InputError: if the first line has no column ``url``.
     """
     lines = lines_of(path, skipped)
     columns = next(lines, "").split("\t")
@@ -101,7 +99,7 @@ def read_jsonl(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 def observations(
     rows: Iterable[Row], fields_of: Callable[[Row], Mapping[str, object]], skipped: Counter[str]
 ) -> Iterator[Observation]:
-    """Yield the observations of rows, and count those that are none by what is wrong with them."""
+    """Yield the observations of rows; count rows that are not observations, by reason."""
     for row in rows:
         try:
             yield Observation.from_fields(fields_of(row))
@@ -112,7 +110,7 @@ def observations(
 def named(columns: Sequence[str], values: Sequence[str]) -> dict[str, str]:
     """Return values by the names of their columns.
 
-    :raises BadObservationError: where there are not as many of them.
+    :raises BadObservationError: if their numbers differ.
     """
     if len(values) != len(columns):
         raise BadObservationError(
@@ -124,7 +122,7 @@ def named(columns: Sequence[str], values: Sequence[str]) -> dict[str, str]:
 def json_object(text: str) -> dict[str, object]:
     """Return a JSON object.
 
-    :raises BadObservationError: where it is none.
+    :raises BadObservationError: if the text is not a JSON object.
     """
     try:
         fields = json.loads(text)
