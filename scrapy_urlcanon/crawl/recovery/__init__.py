@@ -1,1 +1,1 @@
-"""What sees to it that no page is lost where a request for it fails."""
+"""Makes sure that no page is lost because the one request for it failed or its callback raised."""

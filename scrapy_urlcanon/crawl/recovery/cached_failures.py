@@ -1,4 +1,8 @@
-"""Keeps the HTTP cache from answering one URL of a page with the failure of another one."""
+"""Keeps the HTTP cache from answering one URL of a page with the failure of another one.
+
+Scrapy's cache stores responses by fingerprint, and the URLs of a page share one. Without this, a
+cached 404 of one URL would answer the rescue by another URL.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,13 @@ from scrapy_urlcanon.redaction import shown_url
 logger = logging.getLogger(__name__)
 
 _HEAD = 4096
-"""Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``, and up to which a
-compressed one may be no more than that, or nothing."""
+"""How many bytes of a page Scrapy searches for ``<meta http-equiv="refresh">``. A compressed body
+up to this size may hold no more than such a refresh, or nothing, so it is decompressed to see."""
 _REMEMBERED_ON_THEIR_WAY = 100_000
-"""Pages, of which a few are on their way at a time, and the others were refused."""
+"""The most pages remembered. Only a few are on their way at a time; the others were refused."""
 _VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
-"""Headers of a request that asks whether what is stored has changed, with those that it asks by."""
+"""The request headers that ask whether a stored response is still valid, each with the header of
+that response whose value they repeat (RFC 9110, section 13.1)."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def keep_failures_apart(crawler: Crawler, fingerprints: PageFingerprints) -> None:
-    """Have the HTTP cache of *crawler*, if it has one, store failures for their own URLs."""
+    """Wrap the storage of the HTTP cache of *crawler*, if any, in :class:`_FailuresApart`."""
     for middleware in crawler.engine.downloader.middleware.middlewares:
         if isinstance(middleware, HttpCacheMiddleware):
             scheduled = _note_scheduled(crawler)
@@ -47,7 +52,10 @@ def keep_failures_apart(crawler: Crawler, fingerprints: PageFingerprints) -> Non
 
 
 def _note_scheduled(crawler: Crawler) -> WeakSet[Request]:
-    """Return the requests that come from the scheduler: all but what a callback downloads."""
+    """Return a set that collects the requests the scheduler hands out.
+
+    Requests that a callback downloads itself are not among them. Wraps ``next_request``.
+    """
     scheduled: WeakSet[Request] = WeakSet()
     scheduler = scheduler_of(crawler)
     take: Callable[[], Request | None] = scheduler.next_request
@@ -63,24 +71,24 @@ def _note_scheduled(crawler: Crawler) -> WeakSet[Request]:
 
 
 class _FailuresApart:
-    """The storage of an HTTP cache, in which a page is shared by its URLs, and a failure is not.
+    """A storage for the HTTP cache in which the URLs of a page share its content, but no failures.
 
-    What is no success says nothing of the other URLs: that one is gone, or leads to a form to log
-    in; nor does what was cut short. Any other success is stored under the fingerprint of its page,
-    so that all URLs share it.
+    A success is stored under the fingerprint of the page, so that all its URLs share it. There are
+    these exceptions:
 
-    But for a URL that a middleware asks for instead, since it took the page for a ban: that
-    would be answered with what it refused, for ever.
-
-    Where a redirect leads, nobody asks whether it is still what is stored of the URL that was
-    redirected: a URL of the same page would say so, and send nothing.
-
-    Where an entry that was wrong is suspended, or a rule was taken back since, the URL that it made
-    of others has a place of its own: that under which it would be stored has the page of one of
-    these, in the next crawl too. So has what a browser was led to from there, which looks alike.
-
-    So has what a callback downloads itself (``engine.download_async``). Nothing drops that, and so
-    nobody could let it through if a rule that makes it another URL's page is wrong.
+    1. What is no success, or was cut short, is stored for its own URL: another URL of the page may
+       not be gone, or not lead to a log-in.
+    2. If a middleware refused the page, as a ban page, and asks for another URL of it, the stored
+       response is not used: it is the one that was refused.
+    3. The validators of a stored response (``ETag``, ``Last-Modified``) are removed from a request
+       that inherited them through a redirect: a URL of the same page would answer that nothing has
+       changed and send no content.
+    4. Where a wrong entry was suspended, or a rule was removed since, its canonical URL has a place
+       of its own: the place for its fingerprint holds the content of one of the URLs that were
+       merged, in the next crawl too. What a browser was redirected to from there has a place of its
+       own too, as it looks the same.
+    5. So has what a callback downloads itself (``engine.download_async``). It is never dropped, so
+       no audit or rescue could correct what a wrong rule merges.
     """
 
     def __init__(
@@ -93,17 +101,17 @@ class _FailuresApart:
         self._storage = storage
         self._fingerprints = fingerprints
         self._scheduled = scheduled
-        # What the cache has is as the site sent it.
+        # The cache stores bodies as the site sent them, perhaps compressed.
         self._compression = HttpCompressionMiddleware(crawler=crawler)
         self._compression.stats = None
         self._fingerprinter = crawler.request_fingerprinter
-        # By page the URL whose response no middleware has let through yet.
+        # By page: the URL whose response no middleware has let through yet.
         self._on_its_way: BoundedMapping[bytes, str] = BoundedMapping(_REMEMBERED_ON_THEIR_WAY)
-        # What the cache asks by, and spiders that ask so themselves do not.
+        # Validators that came from the cache, as opposed to those that a spider sets itself.
         self._lent: BoundedMapping[tuple[str, bytes], bool] = BoundedMapping(
             _REMEMBERED_ON_THEIR_WAY
         )
-        # The fingerprints under which another page is stored.
+        # Fingerprints under which another page is stored.
         self._taken: BoundedMapping[bytes, bool] = BoundedMapping(_REMEMBERED_ON_THEIR_WAY)
         crawler.signals.connect(self._response_received, signals.response_received)
 
@@ -111,7 +119,7 @@ class _FailuresApart:
         return getattr(self._storage, name)
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
-        """Return what is stored of the URL of *request*, or of its page."""
+        """Return what is stored for the URL of *request*, or for its page."""
         self._take_back_validators(request)
         response = self._retrieved(spider, request)
         if response is not None:
@@ -125,7 +133,8 @@ class _FailuresApart:
         response = self._stored(spider, marked(request, OWN_URL))
         if response is not None:
             if self._is_whole_page(request, response):
-                # Why else is it stored for its URL alone? Scrapy stores no flags.
+                # Only responses that were cut short are stored for their URL though they look
+                # whole. The flag is set again because Scrapy stores no flags.
                 response.flags.append(CUT_SHORT)
             return response
         response = self._stored(spider, request)
@@ -138,9 +147,9 @@ class _FailuresApart:
         if response is None:
             response = self._stored(spider, marked(request, RELEASED))
         if response is None or (is_success(response) and not response.body):
-            # What is empty is not stored there: the process was killed as it wrote a page.
+            # Empty bodies are never stored there: the process was killed while it wrote a page.
             return None
-        # In older caches there are failures under the fingerprints of pages.
+        # Caches written without this plugin have failures under the fingerprints of pages.
         is_shared = self._is_whole_page(request, response) and not self._is_instead(request)
         if not is_shared and response.url != request.url:
             return None
@@ -148,9 +157,10 @@ class _FailuresApart:
         return response
 
     def _stored(self, spider: Spider, request: Request) -> Response | None:
-        """Return what is stored for *request*, and None where it cannot be read.
+        """Return what is stored for *request*, or None if it cannot be read.
 
-        A kill leaves half an entry, and without it the page would never be fetched again.
+        A process that is killed leaves half an entry. Without this the page would never be fetched
+        again.
         """
         try:
             response: Response | None = self._storage.retrieve_response(spider, request)
@@ -164,7 +174,7 @@ class _FailuresApart:
         return response
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
-        """Store *response* for the page of *request*, or for its URL alone, if a site sent it."""
+        """Store *response*, if a site sent it, for the page of *request* or for its URL only."""
         if is_made_up(request, response):
             return
         if self._is_whole_page(request, response):
@@ -179,14 +189,14 @@ class _FailuresApart:
         self._storage.store_response(spider, key, response)
 
     def _take_back_validators(self, request: Request) -> None:
-        """Have *request* not ask by what was stored for the one that it was made of."""
+        """Remove from *request* the validators that the cache set before it was redirected."""
         for name in _VALIDATORS:
             value = request.headers.get(name)
             if value is not None and self._lent.get((name, value)):
                 del request.headers[name]
 
     def _is_of_another(self, request: Request, response: Response) -> bool:
-        """Tell whether *response* is by its URL of another page than *request*."""
+        """Tell whether the URL of *response* is that of another page than that of *request*."""
         if response.url == request.url:
             return False
         page = self._fingerprints.page
@@ -196,7 +206,7 @@ class _FailuresApart:
         self._on_its_way[self._fingerprinter.fingerprint(request)] = request.url
 
     def _is_instead(self, request: Request) -> bool:
-        """Tell whether *request* is for another URL of a page that was refused."""
+        """Tell whether *request* replaces one whose response a middleware refused."""
         url = self._on_its_way.get(self._fingerprinter.fingerprint(request))
         return is_retry(request) or url not in {None, request.url}
 
@@ -204,18 +214,18 @@ class _FailuresApart:
         self._on_its_way.pop(self._fingerprinter.fingerprint(request))
 
     def _is_whole_page(self, request: Request, response: Response) -> bool:
-        """Tell whether *response* is all of a page, and not empty or a redirect in its head."""
+        """Tell whether *response* is a whole page, neither empty nor a refresh."""
         if not is_success(response) or is_cut_short(response):
             return False
         try:
             sent = self._unpacked(request, response)
-        # Each way to compress has errors of its own.
+        # Each compression has exceptions of its own.
         except Exception:  # noqa: BLE001
             return False
         return not is_blank(sent) and b"refresh" not in sent.body[:_HEAD].lower()
 
     def _unpacked(self, request: Request, response: Response) -> Any:
-        """Return *response*, unpacked where it is so little that it may be no page."""
+        """Return *response*, decompressed if it is so small that it may not be a page."""
         if len(response.body) > _HEAD:
             return response
         return self._compression.process_response(request, response.copy())

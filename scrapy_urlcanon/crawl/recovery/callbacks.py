@@ -1,4 +1,4 @@
-"""What of a spider a request is for, and for which of them it is at work."""
+"""Names the callback that a request is for, and tells which callbacks are still running."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ _FUNCTIONS = (FunctionType, MethodType, partial)
 
 
 def callback_of(request: Request, spider: Spider | None) -> str:
-    """Return the name of what of *spider* a response to *request* is for.
+    """Return a name for the callback of *request*, the same in each run of a job.
 
-    It is the same in the next run of a job. A ``CrawlSpider`` has one for each of its rules. What
-    is bound to arguments is for what it is bound to, as with ``cb_kwargs``; so are a closure, and a
-    method of whatever object of a class. What is made of another function, as by one that wraps a
-    callback, is for that one too.
+    A page that one callback has had may still be needed by another, so states are kept by callback.
+
+    A ``CrawlSpider`` has a name for each of its rules. Bound arguments (``partial``, defaults) do
+    not make another callback, as ``cb_kwargs`` do not. Neither do the variables of a closure, or
+    the instance of a bound method. If functions are bound, as in a decorator that wraps a callback,
+    their names are part of the name.
     """
     callback = request.callback or _default(spider)
     name = getattr(callback, "__qualname__", "")
@@ -43,40 +45,40 @@ def callback_of(request: Request, spider: Spider | None) -> str:
 
 
 def rescue_of(variant: Request, spider: Spider | None) -> Request:
-    """Return what is fetched of *variant*, which was dropped, to bring its callback the page."""
+    """Return the request that is sent to rescue a page by the dropped *variant*."""
     return marked(variant, RESCUE, callback=callback_of(variant, spider))
 
 
 def begins_rescue(request: Request) -> bool:
-    """Tell whether *request* begins a rescue: it is no retry of one, nor what that led to."""
+    """Tell whether *request* is the first of a rescue, not a retry or a redirect of one."""
     return own_mark_of(request, RESCUE) is not None and not is_retry(request)
 
 
 def at_work(crawler: Crawler) -> Collection[Request]:
-    """Return the requests whose callbacks are not done, or what these yielded is not through.
+    """Return the requests whose callback is running, or whose output is still being processed.
 
-    Such a callback may raise yet (Scrapy 2.19, ``core/scraper.py``, ``Slot.active``).
+    Such a callback may still raise (Scrapy 2.19, ``core/scraper.py``, ``Slot.active``).
     """
     slot = crawler.engine.scraper.slot
     return slot.active if slot else ()
 
 
 def _default(spider: Spider | None) -> Any:
-    """Return what a response is for whose request names no callback (``core/scraper.py``).
+    """Return what is called for a response whose request names no callback (``core/scraper.py``).
 
-    For a ``CrawlSpider`` that is not its ``parse``, as it is not for those that read feeds.
+    For ``CrawlSpider`` and the feed spiders that is ``_parse``, not ``parse``.
     """
     default = getattr(spider, "_parse", None)
-    # It calls ``parse`` and does nothing else.
+    # ``Spider._parse`` only calls ``parse``.
     is_of_all = getattr(default, "__func__", None) is Spider._parse  # noqa: SLF001
     return getattr(spider, "parse", None) if default is None or is_of_all else default
 
 
 def _name_of_other(callback: Any) -> str:
-    """Return the name of *callback*, which is no plain method: what tells it from others.
+    """Return a name for a *callback* that is no plain method, to tell it from others.
 
-    Of a method that a decorator wrapped it is the name under which its class has it. All lambdas of
-    a function have one name.
+    A method made by a decorator has the name of its attribute in its class. Functions made within
+    functions are told apart by their first line and a checksum of their code.
 
     >>> from scrapy import Request, Spider
     >>> def callbacks(self):
@@ -103,9 +105,9 @@ def _name_of_other(callback: Any) -> str:
 
 
 def _functions_within(callback: Any) -> Iterator[Any]:
-    """Yield the functions that *callback* is bound to, and those that these are bound to.
+    """Yield the functions that are bound to *callback*, and those bound to them in turn.
 
-    They are arguments of a ``partial``, defaults, and what a closure has of where it was made.
+    They may be arguments of a ``partial``, default arguments, or variables of a closure.
     """
     seen, to_see = {id(callback)}, [callback]
     while to_see:
@@ -115,7 +117,7 @@ def _functions_within(callback: Any) -> Iterator[Any]:
             bound = [*each.args, *each.keywords.values()]
             to_see.append(each.func)
         elif isinstance(each, FunctionType):
-            # What a decorator left in a method is the same for each of its objects.
+            # A bound method is not looked into: what it holds is the same for each instance.
             bound = [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
             bound += map(_content, each.__closure__ or ())
         for one in bound:
@@ -126,7 +128,7 @@ def _functions_within(callback: Any) -> Iterator[Any]:
 
 
 def _content(cell: CellType) -> Any:
-    """Return what *cell* of a closure has, None where that is deleted."""
+    """Return the value of a closure's *cell*, or None if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -1,4 +1,4 @@
-"""The responses that the spider is at work on, and the pages that its callbacks got by them."""
+"""Keeps the responses that the spider is processing, with the pages that each one brought."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class Deliveries:
-    """Remembers what each response brought its callback, until the callback is done with it.
+    """Remembers which pages each response brought, until its callback has finished.
 
-    Only then does the callback have these pages: it may raise before.
+    Only then has the callback had these pages: until then it may raise.
 
     :param callback_of: returns the name of the callback that a request is for.
     """
 
     def __init__(self, callback_of: Callable[[Request], str]) -> None:
         self._callback_of = callback_of
-        # None until the callback gets the response. The first one was looked at the longest time
-        # ago.
+        # In the order in which they were last checked. The value is None until the callback is
+        # called.
         self._pages: OrderedDict[Request, tuple[bytes, ...] | None] = OrderedDict()
 
     def __len__(self) -> int:
-        """Return how many responses the spider is at work on, as far as it is known."""
+        """Return how many responses are not known to be finished."""
         return len(self._pages)
 
     def expect(self, request: Request) -> None:
@@ -35,24 +35,24 @@ class Deliveries:
         self._pages[request] = None
 
     def note(self, request: Request, pages: tuple[bytes, ...]) -> None:
-        """Note that the callback of *request* gets *pages* that it had not had."""
+        """Note that the callback of *request* is given *pages* that it had not had."""
         self._pages[request] = pages
 
     def pages_of(self, request: Request) -> tuple[bytes, ...] | None:
-        """Return what the callback is getting by *request*; None if it is not at work on that."""
+        """Return the pages that *request* brought; None if its callback was not called."""
         return self._pages.get(request)
 
     def take(self, request: Request) -> tuple[bytes, ...]:
-        """Remove what *request* brought, and return it."""
+        """Remove and return the pages that *request* brought."""
         return self._pages.pop(request) or ()
 
     def take_done(
         self, active: Collection[Request], count: int
     ) -> Iterator[tuple[Request, tuple[bytes, ...] | None]]:
-        """Remove and yield what is done, each request with the pages; None if it was not delivered.
+        """Remove and yield finished requests, each with its pages; None if not delivered.
 
         :param active: the requests whose callbacks are not done.
-        :param count: how many are looked at; the others are when this is called again.
+        :param count: how many are checked; the next call goes on with the others.
         """
         for request, pages in tuple(islice(self._pages.items(), count)):
             if request in active:
@@ -62,18 +62,18 @@ class Deliveries:
                 yield request, pages
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*."""
+        """Replace fingerprints of pages by those of *names*."""
         for request, pages in self._pages.items():
             self._pages[request] = pages and tuple(names.get(page, page) for page in pages)
 
     def split(self, page: bytes, callback: Hashable, new: bytes) -> None:
-        """Note that *callback* is getting *new*, no longer one with *page*: the rules changed."""
+        """Replace *page* by *new* for *callback*: the changed rules tell them apart."""
         for request, pages in self._pages.items():
             if pages and page in pages and self._callback_of(request) == callback:
                 self._pages[request] = (new, *({*pages} - {page}))
 
     def take_back(self, taken: Collection[bytes], callback: str) -> None:
-        """Forget that *callback* is getting the pages *taken*."""
+        """Forget that *callback* is being given the pages *taken*."""
         for request, pages in self._pages.items():
             if pages and self._callback_of(request) == callback:
                 self._pages[request] = tuple(page for page in pages if page not in taken)

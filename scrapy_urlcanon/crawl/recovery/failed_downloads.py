@@ -1,4 +1,4 @@
-"""Which downloads failed: what a middleware answers with in their place is not the page."""
+"""Remembers failed downloads: what a middleware returns in place of one is not the page."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ _failed: WeakSet[Request] = WeakSet()
 
 
 class UrlCanonFailureMiddleware:
-    """Notes which downloads failed, before all middlewares that may answer for them.
+    """Notes failed downloads before any middleware can answer for them.
 
-    The ``process_exception`` of a project may return a response, with status 200, that no site ever
-    sent: nothing else tells it from the page.
+    A project's ``process_exception`` may return a response with status 200 that no site ever sent,
+    and nothing else tells it from the page. The middleware stands nearest to the downloader, since
+    ``process_exception`` is called in that order.
     """
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note that *request* brought nothing."""
+        """Note that *request* failed."""
         del exception
         _failed.add(request)
 
 
 def forget_failure(request: Request) -> None:
-    """Note that *request* is on its way: a middleware may return the very one that failed."""
+    """Note that *request* is sent: a middleware may return the very object that failed."""
     if _failed:
         _failed.discard(request)
 
 
 def is_made_up(request: Request, response: Response) -> bool:
-    """Tell whether *response* is what a middleware answered with where the download failed.
+    """Tell whether *response* was made by a middleware after the download had failed.
 
-    Not so what the HTTP cache has of the page (Scrapy 2.19, ``downloadermiddlewares/httpcache.py``,
-    ``process_exception``).
+    The HTTP cache may answer a failed download with the stored page, which counts as the page
+    (Scrapy 2.19, ``downloadermiddlewares/httpcache.py``, ``process_exception``).
 
     >>> from scrapy import Request
     >>> from scrapy.http import Response
@@ -51,8 +52,9 @@ def is_made_up(request: Request, response: Response) -> bool:
 
 
 def brings_nothing(request: Request, response: Response) -> bool:
-    """Tell whether *response* has nothing of the page that *request* was made for."""
+    """Tell whether *response* has no content of the page that *request* is for."""
     is_empty = is_success(response) and is_blank(response) and request.method != "HEAD"
-    # An error of a URL that no page linked says nothing of those that are.
+    # With ``URLCANON_REWRITE`` the canonical URL was linked by no page. Its error says nothing
+    # about the URLs that were.
     is_failure = is_error(response) and mark_of(request, REWRITTEN) is not None
     return is_empty or is_failure or is_made_up(request, response)

@@ -1,4 +1,4 @@
-"""How much memory the requests take that are kept, as an estimate."""
+"""Estimates how much memory the waiting requests take."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _REQUEST = 1_000
-"""Bytes of a request that holds nothing, with what is kept beside it."""
+"""The bytes of an empty request, with the bookkeeping for it."""
 _SHARED = 1_000
-"""From how many bytes on it is asked whether other requests hold the same object."""
+"""Objects of at least this many bytes are checked for being shared by several requests."""
 _SAMPLE = 100
-"""Of a longer container so many elements stand for all."""
+"""At most this many elements of a container are weighed, as a sample of the rest."""
 _MAX_VISITED = 2_000
-"""How many objects of one value are looked into."""
+"""The most objects within one value that are weighed."""
 
 
 def parts_of(request: Request) -> Iterable[object]:
-    """Return what *request* holds; what it has of the page that links it others may hold too."""
+    """Return the objects that *request* holds. Requests of the same page may share some."""
     return (request.url, request.body, *request.meta.values(), *request.cb_kwargs.values())
 
 
 def weigh(value: object) -> int:
-    """Return about how many bytes *value* takes, with what it contains.
+    """Return an estimate of the bytes that *value* takes, with everything it contains.
 
-    Containers, items, requests and responses are looked into. Of a long container the first
-    elements stand for the others, so that the time is bounded.
+    Containers, items, requests and responses are descended into. Only the first elements of a long
+    container are weighed, so that the time is bounded.
 
     >>> weigh({"rows": [bytes(1000) for _ in range(10_000)]}) // 1_000_000
     10
@@ -58,7 +58,7 @@ def weigh(value: object) -> int:
 
 
 def _content(item: Any) -> tuple[int, Iterable[object]]:
-    """Return how many objects *item* consists of, and these."""
+    """Return how many objects *item* consists of, and these objects."""
     if isinstance(item, (list, tuple, AbstractSet, deque)):
         return len(item), item
     if isinstance(item, (dict, Item)):
@@ -67,7 +67,7 @@ def _content(item: Any) -> tuple[int, Iterable[object]]:
     if isinstance(item, Request):
         parts = tuple(parts_of(item))
     elif isinstance(item, Response):
-        # Its text as well as its body: whoever keeps it has probably read it.
+        # The body counts twice: whoever keeps a response has probably decoded its text as well.
         parts = (item.url, item.body, item.body, item.headers, item.request)
     elif dataclasses.is_dataclass(item) or hasattr(item, "__attrs_attrs__"):
         parts = tuple(getattr(item, "__dict__", {}).values())
@@ -75,7 +75,7 @@ def _content(item: Any) -> tuple[int, Iterable[object]]:
 
 
 class HeldBytes(Generic[R]):
-    """Adds up what the requests that somebody keeps take, what several share only once.
+    """Adds up the bytes of kept requests, counting an object that several of them share once.
 
     >>> held = HeldBytes(lambda request: request)
     >>> page = 100_000 * "text"
@@ -85,21 +85,21 @@ class HeldBytes(Generic[R]):
     >>> [held.remove(one) // 100_000, held.remove(other) // 100_000, held.total]
     [4, 4, 0]
 
-    :param parts: returns what a request holds.
+    :param parts: returns the objects that a request holds.
     """
 
     def __init__(self, parts: Callable[[R], Iterable[object]]) -> None:
         self._parts = parts
         self.total = 0
-        """About how many bytes are held."""
-        # By the identity of a request: what it takes alone, and what others may hold too.
+        """An estimate of the bytes of all requests."""
+        # By id of a request: its own bytes, and the ids of the objects that others may share.
         self._requests: dict[int, tuple[int, tuple[int, ...]]] = {}
-        # By the identity of an object, which lives as long as a request that holds it: what it
-        # takes, and how many hold it.
+        # By id of an object, which some request keeps alive: its bytes, and how many requests hold
+        # it.
         self._objects: dict[int, tuple[int, int]] = {}
 
     def add(self, request: R) -> int:
-        """Add *request*; return what it takes, all shares counted, or 0 if it is added already."""
+        """Add *request*; return its bytes including shared objects, or 0 if it was added before."""
         if id(request) in self._requests:
             return 0
         own = _REQUEST
@@ -121,7 +121,7 @@ class HeldBytes(Generic[R]):
         return own + size
 
     def remove(self, request: R) -> int:
-        """Take *request* away; return what :meth:`add` returned, or 0 if it was not added."""
+        """Remove *request*; return what :meth:`add` returned, or 0 if it was not added."""
         own, shared = self._requests.pop(id(request), (0, ()))
         self.total -= own
         size = own

@@ -1,4 +1,4 @@
-"""When nothing is left to do, but for start requests that are yet to come."""
+"""Detects that a crawl has nothing left to do but to wait for start requests."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def on_idle(crawler: Crawler, receiver: Callable[[], None]) -> None:
-    """Call *receiver* when the spider is idle, or would be if it had no start requests left.
+    """Call *receiver* when the spider is idle, or would be but for start requests yet to come.
 
-    Those may come as long as another program has some, as from a queue, or wait for a page: until
-    then Scrapy takes no spider for idle (2.19, ``core/engine.py``, ``spider_is_idle``).
+    ``Spider.start`` may wait for a queue, or for a page. Until it has finished, Scrapy does not
+    consider the spider idle (2.19, ``core/engine.py``, ``spider_is_idle``).
     """
 
     def scheduler_empty() -> None:
-        # The scheduler may have some and give none yet. And where the spider is idle that is said
-        # next.
+        # The scheduler may hold requests and return none for now. If the spider is idle,
+        # ``spider_idle`` follows.
         is_busy = under_way(crawler) or scheduler_of(crawler).has_pending_requests()
         if not is_busy and not crawler.engine.spider_is_idle():
             receiver()

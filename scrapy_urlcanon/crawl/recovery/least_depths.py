@@ -1,4 +1,4 @@
-"""How deep the pages of a crawl lie whose depth is limited."""
+"""Remembers how deep each page lies, in crawls with a depth limit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class LeastDepths:
-    """Remembers the least depth at which each page was asked for; nothing where no depth counts.
+    """Remembers the least depth at which each page was requested, if the crawl has a depth limit.
 
-    What a page links at less depth is within the limit that cut it off at a greater one.
+    A page fetched at a great depth has its links cut off. If it is linked again at a smaller depth,
+    they are within the limit.
 
     >>> depths = LeastDepths(100, is_limited=True)
     >>> depths.note(b"page", 3), depths.note(b"page", 1), depths.note(b"page", 2)
@@ -23,8 +24,8 @@ class LeastDepths:
     >>> depths.of(b"page"), LeastDepths(100, is_limited=False).of(b"page")
     (1, None)
 
-    :param max_pages: of how many pages it is remembered, at least half and at most all.
-    :param is_limited: whether the depth of the crawl is (``DEPTH_LIMIT``).
+    :param max_pages: the most pages remembered; at least half as many are.
+    :param is_limited: whether the crawl has a depth limit (``DEPTH_LIMIT``).
     """
 
     def __init__(self, max_pages: int, *, is_limited: bool) -> None:
@@ -32,11 +33,11 @@ class LeastDepths:
         self._depths: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
 
     def of(self, page: bytes) -> int | None:
-        """Return the least depth of *page*; None where it is not known, or does not count."""
+        """Return the least depth of *page*, or None if it is not known or there is no limit."""
         return self._depths.get(page)
 
     def note(self, page: bytes, depth: int) -> bool:
-        """Note that *page* is asked for at *depth*; tell whether it was deeper before."""
+        """Note that *page* is requested at *depth*; return whether it was deeper before."""
         if not self._is_limited:
             return False
         before = self.of(page)
@@ -45,13 +46,13 @@ class LeastDepths:
         return before is not None and depth < before
 
     def lower(self, request: Request, pages: Iterable[bytes]) -> None:
-        """Let what *request* brings count from the least depth at which *pages* were asked for."""
+        """Lower the depth of *request* to the least at which *pages* were requested."""
         for depth in map(self.of, pages):
             if depth is not None:
                 request.meta["depth"] = min(request.meta.get("depth", 0), depth)
 
     def rename(self, page: bytes, new: bytes) -> None:
-        """Let *page* be known as *new*."""
+        """Replace the fingerprint of *page* by *new*."""
         depth = self._depths.pop(page)
         if depth is not None:
             self.note(new, depth)

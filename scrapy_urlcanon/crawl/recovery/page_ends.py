@@ -1,4 +1,4 @@
-"""Tells a page that breaks off, though nothing else says so."""
+"""Recognises pages that break off in the middle without any error."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from scrapy_urlcanon.crawl.answers import BREAKS_OFF, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 
 _FEW: Final = 0.2
-"""The share of the pages of a host up to which those without an end break off. As large a share of
-fetches more it may cost, where they never have one."""
+"""A page without an end tag counts as broken off only if the host has fewer of these than this
+share of its pages with one. It also bounds the extra fetches on hosts that break off by design."""
 _FIRST: Final = 5
-"""The pages of a host of which the end is looked for from the beginning, while none has one."""
+"""How many pages of a host are searched whole while none has had an end tag."""
 _HOSTS: Final = 10_000
 _NEAR: Final = 4_096
-"""Bytes in which most pages begin, and in which most end."""
+"""How many bytes at the beginning and at the end of a page are searched first."""
 _BEGINNING: Final = re.compile(rb"<(?:html|body)", re.IGNORECASE)
 _END: Final = re.compile(rb"</(?:html|body)", re.IGNORECASE)
 _ROOT: Final = rb"(?:\xef\xbb\xbf)?\s*(?=<)[^\0]*?<([A-Za-z_][^\s<>/]*)"
-"""What a document in XML begins with. A tag within a comment there costs a fetch more; what is
-packed, and said to be XML, begins otherwise. Compiled where there is one."""
+"""The start of an XML document up to the name of its root element. A tag within a leading comment
+is taken for the root, which costs an extra fetch; compressed data does not match. Compiled on use.
+"""
 
 
 class PageEnds:
-    """Marks pages that break off: those without an end tag, in HTML where few of their host are so.
+    """Marks pages that break off: XML with an open root, and HTML that lacks its usual end tag.
 
-    A program that fails, or has no time left, while it writes a page sends what it has, and ends it
-    in order: with the status 200, and all the bytes that it says it sends. HTML needs no end tag
-    (HTML Standard, section 13.1.2.4), but what makes one page of a host with it makes most so. XML,
-    as of feeds and sitemaps, does (XML 1.0, section 2.1), though who reads it may not insist.
+    A program that fails or times out while writing a page sends what it has, with status 200 and a
+    ``Content-Length`` that fits. HTML needs no end tag (HTML Standard, section 13.1.2.4), but a
+    program that writes one usually writes it on every page. XML, as in feeds and sitemaps, must
+    close its root (XML 1.0, section 2.1), though some readers do not insist.
 
     >>> ends = PageEnds()
     >>> def is_marked(body):
@@ -48,7 +49,7 @@ class PageEnds:
         self._counts: BoundedMapping[str, tuple[int, int]] = BoundedMapping(_HOSTS)
 
     def note(self, response: Response) -> None:
-        """Take note of *response*, and mark it where it breaks off."""
+        """Count *response* for its host, and flag it with ``BREAKS_OFF`` if it breaks off."""
         if not is_success(response):
             return
         if isinstance(response, XmlResponse) and _is_xml_open(response.body):
@@ -57,8 +58,8 @@ class PageEnds:
             return
         host = host_of(response.url)
         ended, broken_off = self._counts.get(host) or (0, 0)
-        # To go through all of it takes long. Where the first ones have no end, no other has one
-        # that is followed by so much.
+        # Searching a whole page is slow. If the first pages of a host had no end tag, others are
+        # not expected to have one that is followed by more than ``_NEAR`` bytes.
         has_end = _has_end(response.body, anywhere=ended > 0 or broken_off < _FIRST)
         if has_end is None:
             return
@@ -68,19 +69,19 @@ class PageEnds:
 
 
 def _has_end(body: bytes, *, anywhere: bool) -> bool | None:
-    """Tell whether a page has an end tag; None where it has no beginning either.
+    """Tell whether a page has an end tag, or None if it has no start tag either.
 
-    :param anywhere: whether as much as a page may stand behind it.
+    :param anywhere: whether to search the whole body, not only its end.
     """
-    # Most have it there. Where there is none, to look for four spellings one by one took ten times
-    # as long.
+    # Most pages have it in the last bytes. One case-insensitive search is ten times as fast as a
+    # search for each of four spellings where there is none.
     if _END.search(body, max(0, len(body) - _NEAR)) or (anywhere and _END.search(body)):
         return True
     return False if _BEGINNING.search(body, 0, _NEAR) else None
 
 
 def _is_xml_open(body: bytes) -> bool:
-    r"""Tell whether the root of a document in XML is not closed.
+    r"""Tell whether the root element of an XML document is not closed.
 
     >>> bodies = b"<?xml version='1.0'?><a><b/>", b" <a><b/></a>", b"<a:b c='d'/>", b"\x1f\x8b<a>"
     >>> [_is_xml_open(body) for body in bodies]
@@ -89,7 +90,7 @@ def _is_xml_open(body: bytes) -> bool:
     root = re.compile(_ROOT).match(body, 0, _NEAR)
     if root is None:
         return False
-    # Elements within may have longer names, such as those of ``feedburner:`` in a ``feed``.
+    # Child elements may have names that begin alike, such as ``feedburner:`` in a ``feed``.
     _, end, after = body.rpartition(b"</" + root[1])
     if end and after.lstrip().startswith(b">"):
         return False

@@ -1,29 +1,29 @@
-"""The life of a page: who waits for it, who has had it, and what is to be fetched next.
+"""Tracks the life of each page: who waits for it, who has had it, and what is to be fetched next.
 
-Everything that moves a state stands in this file, and what moves it where in :mod:`.page_states`.
-It knows no Scrapy: a page is a key (the fingerprint that all its URLs share), who asks for it is a
-name (that of a callback), and a request is whatever it is.
+All changes of state are made in this file, by the tables of :mod:`.page_states`. It does not depend
+on Scrapy: a page is a key (the fingerprint that all its URLs share), a callback is a name, and a
+request is any object. :class:`.PageRequests` connects it to a crawl.
 
 Rules
 =====
-1. A page is *given* to a callback when the callback gets content of it, and *had* when that is done
-   and did not raise: not when it was downloaded, and not when another callback had it. Each pair of
-   page and callback has a state.
+1. A page is *given* to a callback when the callback gets its content, and *had* when the callback
+   has returned without an exception. That a page was downloaded, or had by another callback, does
+   not count: each pair of page and callback has a state of its own.
 2. The duplicate filter *recorded* one request for the page, and drops all others. Until that one is
-   on its way nothing is known of the page, and dropped variants wait for it.
-3. A dropped variant is kept while its callback has not had the page. It waits while a request is on
-   its way, or a callback at work. If that ends without the page, the variant is fetched.
-4. A page whose request redirects to another page shares the fate of that: it is had when the other
-   is had, and missed when the other is missed.
-5. One URL of a page may redirect to another page, or answer with an error or a redirect that the
-   spider handles. That does not say that all its URLs do. So the next dropped variant is fetched,
-   until a second URL has done the same, or one has brought the page.
+   sent, nothing is known about the page, and dropped variants wait.
+3. A dropped variant is kept until its callback has had the page. It waits while a request is on its
+   way or the callback is at work. If that ends without the page, the variant is fetched.
+4. A page whose request was redirected to another page shares the fate of that page: it is had when
+   that one is had, and missed when that one is missed.
+5. One URL of a page may redirect to another page, or give an error or a redirect that the spider
+   handles, although its other URLs do not. So the next dropped variant is fetched, until a second
+   URL has done the same or one has brought the page.
 
 States and events
 =================
-:data:`.TRANSITIONS` is the whole of it, and :data:`.DROPPED` says what becomes of a dropped variant
-in each state. ``docs/how-nothing-is-lost.md`` draws both. The states are moved through the methods
-of :class:`PageLives`, and by nobody else.
+:data:`.TRANSITIONS` gives the next state for each event, and :data:`.DROPPED` says what is done
+with a dropped variant in each state. ``docs/how-nothing-is-lost.md`` draws both. Only the methods
+of :class:`PageLives` change a state.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _RECORDED = 1
-"""What is known of a page is one number: this bit for whether the recorded request is or was on its
-way, and two bits for the state of each callback."""
+"""All that is known of a page is one integer: this bit is set once the recorded request has been
+sent, and each callback has two bits above it for its state."""
 
 
 class PageLives(Generic[R]):
-    """The lives of the pages of a crawl.
+    """The states of all pages of a crawl, and the dropped variants that wait for them.
 
     >>> fetched = []
     >>> lives = PageLives(lambda page, request: not fetched.append(request))
@@ -73,10 +73,10 @@ class PageLives(Generic[R]):
     >>> lives.state(b"page", "parse")
     <State.HAD: 1>
 
-    :param fetch: schedules a dropped request for a page, and tells whether the scheduler took it.
-    :param max_pages: of how many pages it is remembered who has had them, at least half and at
-        most all.
-    :param max_waiting: as of :class:`.WaitingPages`, as are *max_bytes* and *parts*.
+    :param fetch: schedules a dropped request for a page; returns whether the scheduler took it.
+    :param max_pages: how many pages are remembered. The oldest are forgotten, down to half of this
+        number, when it is exceeded.
+    :param max_waiting: see :class:`.WaitingPages`, as for *max_bytes* and *parts*.
     """
 
     def __init__(
@@ -89,20 +89,22 @@ class PageLives(Generic[R]):
         parts: Callable[[R], Iterable[object]] = lambda request: (request,),
     ) -> None:
         self._fetch = fetch
-        # With one callback, as usual, the numbers are so small that Python has each only once.
+        # With one callback, the usual case, the integers are so small that CPython shares them.
         self._known: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
         self._places: dict[Hashable, int] = {}
         self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
         self._checked: set[tuple[bytes, Hashable]] = set()
         self._given: set[tuple[bytes, Hashable]] = set()
-        # By page and callback: the second steps that a callback asked for while it is at work.
+        # By page and callback: the second steps that the callback asked for while at work on the
+        # page.
         self._asking: dict[tuple[bytes, Hashable], SecondSteps] = {}
         self.sends = 0
-        """How many requests were sent so far: each has its number, the later the higher."""
+        """How many requests were sent so far. Each request on its way has its number in this count.
+        """
         self._waiting = WaitingPages[R](max_waiting, max_bytes, parts)
 
     def state(self, page: bytes, callback: Hashable) -> State:
-        """Return what *callback* knows of *page*."""
+        """Return the state of *page* for *callback*."""
         known = State((self._known.get(page) or 0) >> self._place(callback) & 3)
         if known is State.HAD:
             return State.GIVEN if (page, callback) in self._given else known
@@ -111,21 +113,22 @@ class PageLives(Generic[R]):
         return State.EXPECTED if callback in self._on_their_way.get(page, ()) else known
 
     def is_had(self, page: bytes) -> bool:
-        """Tell whether any callback has had *page*, or what it led to."""
+        """Tell whether any callback got content of *page*, or what a URL of it gave instead."""
         return not CONTENT.isdisjoint(self._states(page))
 
     def is_missed(self, page: bytes) -> bool:
-        """Tell whether all requests for *page* ended, and none brought content to any callback.
+        """Tell whether all requests for *page* ended without content for any callback.
 
-        False as long as the request that the duplicate filter recorded was not sent.
+        False until the request that the duplicate filter recorded has been sent.
         """
         is_to_come = page in self._on_their_way or not self._is_recorded(page)
         return not is_to_come and set(self._states(page)) == {State.MISSED}
 
     def awaits(self, page: bytes, callback: Hashable) -> bool:
-        """Tell whether a request of *callback* for *page* is on its way, or waits to be sent.
+        """Tell whether *callback* may still get *page*.
 
-        It waits to be sent if it was dropped for the request of another callback.
+        Either a request is on its way, or one is waiting that was dropped for another callback's
+        request.
         """
         state, waiting = self.state(page, callback), self._waiting.get(page)
         is_next = state is State.UNKNOWN and waiting is not None and callback in waiting.variants
@@ -133,51 +136,53 @@ class PageLives(Generic[R]):
 
     @property
     def callbacks(self) -> tuple[Hashable, ...]:
-        """All callbacks that have asked for any page."""
+        """The names of all callbacks that have asked for any page."""
         return tuple(self._places)
 
     @property
     def waiting(self) -> Iterator[R]:
-        """The dropped requests that wait, those of one page in the order in which they came."""
+        """The dropped requests that wait, for each page in the order in which they came."""
         return self._waiting.requests()
 
     @property
     def given_up(self) -> int:
-        """How many variants were forgotten while they waited, for lack of room."""
+        """How many waiting variants were forgotten for lack of room."""
         return self._waiting.given_up
 
     def sent(self, page: bytes, callback: Hashable, *, is_recorded: bool = True) -> None:
-        """Note that a request of *callback* for *page* is on its way.
+        """Note that a request of *callback* for *page* was sent.
 
-        :param is_recorded: whether it is the one that the duplicate filter recorded, and not one
-            that it never sees (``dont_filter``, a download within a callback).
+        :param is_recorded: whether it is the request that the duplicate filter recorded. Requests
+            with ``dont_filter`` and downloads within a callback bypass the filter.
         """
         if is_recorded:
             self._known[page] = (self._known.get(page) or 0) | _RECORDED
         self._move(page, callback, Event.SENT)
 
     def got(self, page: bytes, callback: Hashable) -> bool:
-        """Note that *callback* gets content of *page*; tell whether it is for the first time.
+        """Note that *callback* is given content of *page*.
 
-        Variants go on waiting until it is :meth:`confirmed` that the callback did not raise.
+        Variants go on waiting until :meth:`confirmed` says that the callback did not raise.
+
+        :return: whether this is the first time.
         """
         is_new = self.state(page, callback) not in GOT
         self._move(page, callback, Event.GOT)
         return is_new
 
     def led(self, page: bytes, callback: Hashable) -> bool:
-        """Note that a request for *page* led to another page, which *callback* gets in its place.
+        """Note that a request for *page* gave something else, which *callback* is given instead.
 
-        :return: whether it has not got *page* itself.
+        :return: whether *callback* has not got *page* itself.
         """
         is_new = self.state(page, callback) not in GOT
         self._move(page, callback, Event.LED)
         return is_new
 
     def rename(self, page: bytes, new: bytes) -> None:
-        """Know *page* by its new fingerprint, with all that is on its way and waits for it.
+        """Replace the fingerprint of *page* by *new*, for all requests on their way and waiting.
 
-        If *new* is known already, the two are one page from now on.
+        If *new* is already known, the two become one page.
         """
         known, of_new = self._known.pop(page), self._known.get(new)
         if known:
@@ -199,9 +204,10 @@ class PageLives(Generic[R]):
                     self.confirmed(new, callback)
 
     def split(self, page: bytes, callback: Hashable, new: bytes) -> list[R]:
-        """Note that what *callback* has had, or is at work on, is *new*, not *page*: they are two.
+        """Note that what *callback* got is *new*, which a rule had wrongly merged with *page*.
 
-        Return the variants that waited for it to be done, since each may be for either page.
+        :return: the variants that waited for the callback to finish, since each may be of either
+            page.
         """
         state, waiting = self.state(page, callback), self._waiting.get(page)
         if state not in GOT:
@@ -216,11 +222,11 @@ class PageLives(Generic[R]):
         return waited
 
     def is_got(self, page: bytes) -> bool:
-        """Tell whether any callback has had content of *page* itself."""
+        """Tell whether any callback has got content of *page* itself."""
         return State.HAD in self._states(page)
 
     def _united(self, known: int, other: int) -> int:
-        """Return what is known of a page that was two: where they disagree, the first counts."""
+        """Return what is known of two pages that became one; *known* wins where they disagree."""
         known |= other & _RECORDED
         for place in self._places.values():
             if not known >> place & 3:
@@ -228,9 +234,10 @@ class PageLives(Generic[R]):
         return known
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
-        """Note that *callback* is done with what it got for *page*, and did not raise.
+        """Note that *callback* returned without an exception from what it was given for *page*.
 
-        Variants that wait are forgotten if it got the page itself. Else one of them is fetched.
+        If that was the page itself, the waiting variants are forgotten. Otherwise the next one is
+        fetched.
         """
         self._asking.pop((page, callback), None)
         self._move(page, callback, Event.CONFIRMED)
@@ -238,27 +245,28 @@ class PageLives(Generic[R]):
             self._waiting.withdraw_all(page, callback)
 
     def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
-        """Have no request for *url* wait for *page*: one for it has ended."""
+        """Remove the variant with this *url* that waits: a request for that URL has ended."""
         self._waiting.withdraw(page, callback, url)
 
     def raised(self, page: bytes, callback: Hashable) -> None:
-        """Note that *callback*, which got *page* for the first time, raised an exception."""
+        """Note that *callback* raised an exception when it was given *page* for the first time."""
         self._asking.pop((page, callback), None)
         self._move(page, callback, Event.RAISED)
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
-        """Note that the depth limit cut off links of *page*, so that *callback* needs it again."""
+        """Note that *callback* needs *page* again: the depth limit may have cut off links."""
         self._move(page, callback, Event.CUT_OFF)
 
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
-        """Note that *callback*, at work on *page*, asks for it by a second step.
+        """Note that *callback*, at work on *page*, asks for it again by a second step.
 
-        The callback has not had the page until all its second steps have come, since its items may
-        come of these, and they may fail.
+        The callback counts as having the page only when all its second steps have come: its items
+        may depend on them, and they may fail.
 
-        :param step: the page and the callback of that request. Both may be others: it may send a
-            form, or have another callback take what a browser makes of the page.
-        :return: whether the page counts as not had for now.
+        :param step: the page and callback of the second step. They may differ from *page* and
+            *callback*: a form is sent to another URL, or a rendered copy of the page is given to
+            another callback.
+        :return: whether the page counts as not had until the second steps have come.
         """
         is_other = step != (page, callback)
         is_had = is_other and self.state(*step) in {State.HAD, State.ELSEWHERE}
@@ -276,22 +284,22 @@ class PageLives(Generic[R]):
         return is_first
 
     def is_asking(self, page: bytes, callback: Hashable) -> bool:
-        """Tell whether *callback* has second steps for *page*, and may still be at work."""
+        """Tell whether *callback* has second steps for *page* and may still be at work."""
         return (page, callback) in self._asking
 
     def ended(self, page: bytes, callback: Hashable) -> None:
-        """Note that a request of *callback* for *page* ended, and brought it nothing."""
+        """Note that a request of *callback* for *page* ended without content."""
         self._move(page, callback, Event.ENDED)
 
     def dropped(self, page: bytes, callback: Hashable, url: str, request: R) -> Fate:
-        """Take *request* for *url*, dropped as a duplicate of *page*; return what becomes of it."""
+        """Keep, fetch or forget *request* for *url*, dropped as a duplicate of *page*."""
         known = self._known.get(page)
         if known is not None:
-            # Set anew, so that pages that are linked again are forgotten last.
+            # Assigned again so that the bounded mapping forgets this page last.
             self._known[page] = known
         fate = DROPPED[self.state(page, callback)]
         if fate is Fate.FETCHED and not self._is_recorded(page):
-            # It was dropped for a request that is not on its way yet.
+            # The request that it was dropped for has not been sent yet.
             fate = Fate.WAITS
         if fate is Fate.WAITS:
             self._waiting.add(page, callback, url, request)
@@ -300,12 +308,12 @@ class PageLives(Generic[R]):
         return fate
 
     def redirected(self, page: bytes, callback: Hashable, sources: Mapping[bytes, bool]) -> None:
-        """Note that requests for *sources* were redirected to *page*, and dropped there.
+        """Note that requests for *sources* were redirected to *page* and dropped there.
 
-        These pages share the fate of *page*. One that was redirected to itself brings nothing.
+        These pages share the fate of *page*. A page that was redirected to itself brings nothing.
 
-        :param sources: each with whether it counts as had when *page* is. If not, it counts as one
-            URL that led elsewhere: another URL of that page may not be redirected.
+        :param sources: for each page whether it counts as had when *page* is. If not, it counts as
+            one URL that led elsewhere, since another URL of that page may not be redirected.
         """
         state = self.state(page, callback)
         for source, is_same in sources.items():
@@ -317,11 +325,12 @@ class PageLives(Generic[R]):
                 self.confirmed(source, callback)
 
     def end_all(self, sends: int) -> None:
-        """End the requests that are on their way and will not come, since the crawl is idle.
+        """End the requests that are still on their way although the crawl is idle.
 
-        A middleware may let a request vanish, so that no signal says that it has ended.
+        A middleware may discard a request without any signal.
 
-        :param sends: the value of :attr:`sends` when the crawl was idle: later ones may yet come.
+        :param sends: the value of :attr:`sends` when the crawl became idle. Requests sent since are
+            left alone.
         """
         for page, callbacks in tuple(self._on_their_way.items()):
             for callback, number in tuple(callbacks.items()):
@@ -329,7 +338,7 @@ class PageLives(Generic[R]):
                     self.ended(page, callback)
 
     def release(self) -> None:
-        """Send variants that wait for a recorded request which was not sent, and never will be."""
+        """Fetch variants of pages whose recorded request was never sent, and now never will be."""
         for page in tuple(self._waiting):
             if page in self._waiting and not self._is_recorded(page):
                 self._known[page] = (self._known.get(page) or 0) | _RECORDED
@@ -337,7 +346,7 @@ class PageLives(Generic[R]):
                     self._move(page, callback, Event.ENDED)
 
     def _move(self, page: bytes, callback: Hashable, event: Event) -> None:
-        """Move the state of a page for a callback, then those of the pages that share its fate."""
+        """Apply *event* to a page and callback, then to all pages that share its fate."""
         moves = deque([(page, callback, event)])
         first = page, callback
         while moves:
@@ -348,18 +357,20 @@ class PageLives(Generic[R]):
             if page in self._waiting:
                 moves += self._settle(page, callback, event)
             if (page, callback) != first and event in {Event.GOT, Event.LED} and not is_at_work:
-                # It came by way of another page: no callback is at work on it that might raise.
+                # It was given through another page, so no callback is at work on it that might
+                # raise.
                 self.confirmed(page, callback)
 
     def _settle(
         self, page: bytes, callback: Hashable, event: Event
     ) -> Iterator[tuple[bytes, Hashable, Event]]:
-        """Send the variants that need not wait any longer; yield the moves that follow."""
+        """Fetch variants that need not wait any longer; yield events for dependent pages."""
         state = self.state(page, callback)
-        # One for each callback: for this one if its request has ended, and for others now that it
-        # is known that theirs were dropped for the request of this one.
+        # At most one for each callback. For this one, because its request may have ended; for
+        # others, because it is now known that theirs were dropped for this callback's request.
         for other in tuple(self._waiting.of(page).variants) if self._is_recorded(page) else ():
-            # After LED this callback is at work: its next variant is sent when it is confirmed.
+            # After LED this callback is at work, and its next variant is fetched when that is
+            # confirmed.
             is_settled = event is not Event.LED or other != callback
             if is_settled and DROPPED[self.state(page, other)] is Fate.FETCHED:
                 self._send_next(page, other)
@@ -382,14 +393,14 @@ class PageLives(Generic[R]):
                 break
 
     def _send(self, page: bytes, callback: Hashable, request: R) -> bool:
-        """Have *request* fetched; return False if the scheduler had this very URL before."""
+        """Have *request* fetched; return False if this very URL was seen before."""
         if not self._fetch(page, request):
             return False
         self._set(page, callback, Event.ASKED)
         return True
 
     def _states(self, page: bytes) -> Iterator[State]:
-        """Yield the states of *page* that are known, of any callback."""
+        """Yield the stored states of *page*, without those of callbacks that never asked for it."""
         known = (self._known.get(page) or 0) >> 1
         while known:
             if known & 3:
@@ -406,13 +417,13 @@ class PageLives(Generic[R]):
         return place
 
     def _know(self, page: bytes, callback: Hashable, state: State, more: int = 0) -> None:
-        """Set the state of *page* for *callback*, and the bits of *more*."""
+        """Store the state of *page* for *callback*, and set the bits of *more*."""
         place = self._place(callback)
         known = (self._known.get(page) or 0) & ~(3 << place)
         self._known[page] = known | state.value << place | more
 
     def _set(self, page: bytes, callback: Hashable, event: Event) -> None:
-        """Move one state."""
+        """Apply *event* to the state of one page and callback, without consequences for others."""
         before = self.state(page, callback)
         state = TRANSITIONS[before][event]
         if event in {Event.CONFIRMED, Event.AGAIN}:
@@ -421,7 +432,7 @@ class PageLives(Generic[R]):
         if event is Event.CONFIRMED or is_kept:
             return
         if event is Event.AGAIN:
-            # It does not have all of the page.
+            # Until the second steps come, the callback does not have all of the page.
             self._know(page, callback, State.UNKNOWN)
         if event in {Event.SENT, Event.ASKED, Event.AGAIN}:
             self.sends += 1

@@ -1,4 +1,9 @@
-"""Moves the states of pages by what becomes of their requests, and fetches other URLs of them."""
+"""Updates the state of each page from what happens to its requests, and schedules rescues.
+
+Stands between Scrapy and :class:`.PageLives`: our middlewares, the scheduler's drops and Scrapy's
+signals call it for each request and response. Nothing here decides what is a duplicate; it decides
+what is fetched when the request that was kept fails.
+"""
 
 from __future__ import annotations
 
@@ -49,20 +54,21 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _LOOKED_AT: Final = 100
-"""How many responses are looked at, whether the spider is done with them, when a request is sent or
-dropped. Where pipelines take long there are thousands."""
+"""How many delivered responses are checked for completion each time a request is sent or dropped. A
+crawl with slow item pipelines has thousands at once."""
 
 
 class PageRequests:
-    """Hears what becomes of each request, and moves the state of its page (:class:`.PageLives`).
+    """Follows each request from sending to callback and updates the state of its page.
 
-    A page is known by the fingerprint that its requests share; retries and redirects of a request
-    are about its page too. If a request brings its callback nothing, one dropped variant after
-    another takes its place, with its own callback and meta, until one brings the page.
+    A page is known by the fingerprint that its requests share. Retries and redirects of a request
+    count for its page too. If a request brings its callback nothing, dropped variants are fetched
+    in its place, one after another and each with its own callback and meta, until one brings the
+    page.
 
-    :param is_whole: whether all requests that the duplicate filter recorded are of this run and
-        process, so that it is known here what became of each.
-    :param make_lives: makes the :class:`.PageLives`.
+    :param is_whole: whether all requests that the duplicate filter recorded were made in this run
+        and process, so that the outcome of each is known here.
+    :param make_lives: makes the :class:`.PageLives`; called with its parameters.
     """
 
     def __init__(
@@ -88,14 +94,14 @@ class PageRequests:
             parts=parts_of,
         )
         self.pages = PagesAskedFor(fingerprints, crawler.settings)
-        """Which pages each request is about."""
+        """The pages that each request is for."""
         self._deliveries = Deliveries(self._callback)
         self._no_successes: WeakSet[Request] = WeakSet()
         self.passed_on = PassedOn(
             fingerprints,
             lambda page, callback, depth: self.restore(page, callback, Event.GOT, depth),
         )
-        """What audits passed on to the spider."""
+        """The pages that audits passed on to the spider."""
         self._refused: Request | None = None
         self._urls = PageUrls(fingerprints)
         self._depths = LeastDepths(
@@ -103,34 +109,34 @@ class PageRequests:
         )
         self._is_fetching = False
         self.on_had: list[Callable[[Request], None]] = []
-        """Are called with each request whose callback got content, is done and did not raise."""
+        """Called with each request whose callback got content and returned without an exception."""
         self.on_raised: list[Callable[[Response], None]] = []
-        """Are called with each response whose callback raised, or asks for its page again."""
+        """Called with each response whose callback raised or asks for its page again."""
         self.on_asked: list[Callable[[bytes, str, tuple[bytes, str]], object]] = []
-        """Are called with a page, the callback that asks for it by a second step, and that step."""
+        """Called with a page, the callback that asks for it by a second step, and that step."""
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
-        """Are called with the old fingerprints of pages, each with the new one."""
+        """Called with a mapping from old fingerprints of pages to new ones."""
         crawler.signals.connect(self.raised, signals.spider_error)
         on_idle(crawler, self.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    # What is known of a page.
+    # Queries.
 
     def is_deeper(self, page: bytes, request: Request) -> bool:
-        """Tell whether the depth limit may cut off links of *page*, but not those of *request*."""
+        """Tell whether *request* is at a smaller depth than *page* was requested at before."""
         depth = self._depths.of(page)
         return depth is not None and request.meta.get("depth", 0) < depth
 
     def is_had(self, page: bytes) -> bool:
-        """Tell whether any callback has had *page*, or what it led to."""
+        """Tell whether any callback got *page*, or what a URL of it gave instead."""
         return self._lives.is_had(page)
 
     def is_had_for(self, request: Request, page: bytes) -> bool:
-        """Tell whether *page* is had, and is not to come to the callback of *request* as well."""
+        """Tell whether *page* was had and the callback of *request* does not wait for it."""
         return self._lives.is_had(page) and not self._lives.awaits(page, self._callback(request))
 
     def as_asked_for(self, request: Request, response: Response) -> Request:
-        """Return *request* as it was before a middleware sent it to a service that fetches pages.
+        """Return *request* as it was before a middleware sent it to a scraping service.
 
         Such a middleware gives *response* the URL of the page.
         """
@@ -141,11 +147,14 @@ class PageRequests:
         return with_url(self.pages.as_sent_to(url, request, state), url)
 
     def is_got(self, page: bytes) -> bool:
-        """Tell whether any callback has had content of *page* itself."""
+        """Tell whether any callback has got content of *page* itself."""
         return self._lives.is_got(page)
 
     def takes_its_place(self, request: Request, page: bytes) -> bool:
-        """Tell whether *request*, a rescue, stands for *page* now: the URL before it has failed."""
+        """Tell whether *request*, a rescue, is now the representative of *page*.
+
+        It is if no callback got the page by its first URL, and no other callback expects it.
+        """
 
         def is_stood_for(callback: Hashable) -> bool:
             state = self._lives.state(page, callback)
@@ -156,20 +165,24 @@ class PageRequests:
         return not any(map(is_stood_for, self._lives.callbacks))
 
     def got_by(self, request: Request, page: bytes) -> str | None:
-        """Return by which URL the callback of *request* got *page*; None if by the first one."""
+        """Return the URL by which the callback of *request* got *page*; None for its first."""
         return self._urls.got_by(page, self._callback(request))
 
     def is_for_one_callback(self, request: Request, other: Request) -> bool:
-        """Tell whether both requests are for the same callback."""
+        """Tell whether both requests have the same callback."""
         return self._callback(request) == self._callback(other)
 
     def is_missed(self, page: bytes) -> bool:
-        """Tell whether every request for *page* ended and brought nothing to anybody."""
+        """Tell whether every request for *page* ended without content for any callback."""
         return self._lives.is_missed(page)
 
     def rename(self, names: Mapping[bytes, bytes], *, besides: Container[str] = ()) -> None:
-        """Know pages by new fingerprints, *names*; *besides* are URLs that are requested next."""
-        # Before anything is fetched for two pages that are one from now on.
+        """Replace the fingerprints of pages after the rules have changed.
+
+        :param names: the new fingerprint for each old one.
+        :param besides: URLs that are about to be requested, and so must not be recorded as seen.
+        """
+        # First, before anything is fetched for two pages that become one.
         for listener in self.on_renamed:
             listener(names)
         self.pages.rename(names)
@@ -186,7 +199,7 @@ class PageRequests:
             if not request.dont_filter and request.url not in besides:
                 record_as_seen(self._crawler, request)
 
-    # What happens to it.
+    # Events, roughly in the order in which they happen to a request.
 
     def sent(self, request: Request) -> None:
         """Note that *request* goes to the downloader."""
@@ -204,20 +217,20 @@ class PageRequests:
         is_recorded = is_noted or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if is_rewritten and self._settings.rescue:
-            # The URL that the page linked waits, in case the canonical URL brings nothing.
+            # The original URL waits, in case the canonical URL brings nothing.
             original = original_of(request)
             self._lives.dropped(page, callback, as_sent(original.url), original)
 
     def failed(self, request: Request) -> None:
-        """Note that *request* failed for good."""
+        """Note that *request* failed for good, after all retries."""
         if request not in self.pages:
-            # Another middleware refused it before it came to ours.
+            # Another middleware refused it before it reached ours.
             self.sent(request)
         if is_for_the_spider(request):
             self._end(request)
 
     def scraped(self, response: Response) -> None:
-        """Note that *response* is passed to the spider middlewares."""
+        """Note that *response* goes to the spider middlewares."""
         request = response.request
         if request is None:
             return
@@ -226,7 +239,7 @@ class PageRequests:
         elif is_for_the_spider(request):
             self.passed_on.forget(request)
             if request not in self.pages:
-                # Another middleware answered it before it came to ours.
+                # Another middleware answered it before it reached ours.
                 self.sent(request)
             asked = self.as_asked_for(request, response)
             if asked is not request:
@@ -234,7 +247,7 @@ class PageRequests:
             self._deliveries.expect(request)
 
     def delivered(self, response: Response) -> None:
-        """Note that a callback gets *response*, and with it the pages that it shows."""
+        """Note that a callback is given *response*, and with it content of its pages."""
         request = response.request
         if request is None or not is_for_the_spider(request):
             return
@@ -249,7 +262,8 @@ class PageRequests:
         if (page := self.pages.own(request)) and not pages[page]:
             self._no_successes.add(request)
         if not is_unrecorded(request):
-            # For pages that it lacked alone: the depth of two that link each other would not grow.
+            # Only for pages that it lacked: otherwise two pages that link each other would keep
+            # resetting each other's depth and never reach the limit.
             lacking = [page for page in pages if self._lives.state(page, callback) not in CONTENT]
             self._depths.lower(request, lacking)
         urls = (request.url, *sources_of(request))
@@ -262,9 +276,9 @@ class PageRequests:
             self._stats.inc(Stat.RESCUED)
 
     def asked_again(self, request: Request, response: Response) -> None:
-        """Note that the callback of *response* yields *request*, a second step to the same page.
+        """Note that the callback of *response* yields *request*, a second step for the same page.
 
-        It may be a form. The callback has the page once this step has come too.
+        It may be a form to send. The callback has the page only when that has come too.
         """
         brought, to = response.request, self.pages.own(request)
         pages = brought and self._deliveries.pages_of(brought)
@@ -285,12 +299,12 @@ class PageRequests:
                 listener(response)
 
     def dropped(self, drop: Drop) -> None:
-        """Have the dropped request wait for its page, or fetched if that is missed."""
+        """Keep the dropped request until its page is had, or fetch it if the page is missed."""
         request = drop.request
         self._sweep()
         callback = self._callback(request)
         if drop.is_declared:
-            # The page that declared it stands for it, and the spider has that.
+            # The page that declared this URL as canonical takes its place: the spider had that.
             pages = self.pages.redirected_to(request)
             for source in self._bring(pages, callback):
                 if pages[source]:
@@ -303,8 +317,8 @@ class PageRequests:
         if page is None:
             return
         variant, fate = original_of(request), None
-        # A repeated request need not wait: it would bring what the first one brings. But if it was
-        # rewritten, or is what a rescue for another callback led to, it is no repetition.
+        # An exact repetition need not wait: it would bring what the first request brings. A
+        # rewritten request, or one that a rescue for another callback led to, is no repetition.
         is_repeat = drop.asks_the_same and drop.is_asked and not self._settings.changes_urls
         if (
             variant is not request
@@ -314,7 +328,7 @@ class PageRequests:
             fate = self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         if variant is request and fate is Fate.FETCHED:
-            # What was redirected to it is noted when it is sent, and is not to count twice.
+            # The pages redirected to it are noted when it is sent, and must not count twice.
             return
         redirected = self.pages.redirected_to(request).items()
         sources = {source: is_same and drop.is_exact for source, is_same in redirected}
@@ -322,7 +336,7 @@ class PageRequests:
         self._lives.redirected(page, callback, sources)
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
-        """Have *variant* wait for its *page*, or fetched if that is missed; return which."""
+        """Keep *variant* until its *page* is had, or fetch it if that is missed."""
         mark = mark_of(variant, SKIPPED)
         page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
@@ -330,20 +344,20 @@ class PageRequests:
         callback, url = self._callback(variant), as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
         if is_less_deep and self._lives.is_had(page):
-            # The limit cut off links that are within it from here: the page was had in part alone.
+            # It was had at a greater depth, where the limit cut off links that it allows here.
             self._lives.cut_off(page, callback)
         elif self._urls.has_led(page, callback, url):
-            # This URL has led elsewhere before: it would be counted as a second one that did.
+            # Fetched again, this URL would count as the second URL that leads elsewhere.
             return Fate.FORGOTTEN
         return self._lives.dropped(page, callback, url, variant)
 
     def offer_original(self, request: Request) -> None:
-        """Have the URL that *request* was rewritten from wait for its page, as :meth:`sent` did."""
+        """Let the URL that *request* was rewritten from wait for its page, as :meth:`sent` does."""
         if mark_of(request, REWRITTEN) and self._settings.rescue:
             self.offer(original_of(request), self._fingerprints.page(request))
 
     def got_before(self, request: Request) -> None:
-        """Note that an earlier run has got the page of *request*, and so what redirected there."""
+        """Note that an earlier run got the page of *request* and the pages redirected to it."""
         callback = self._callback(request)
         for page in self._bring(self.pages.of(request), callback):
             self._lives.confirmed(page, callback)
@@ -353,21 +367,21 @@ class PageRequests:
         return self._deliveries.pages_of(request) is not None
 
     def got_no_success(self, request: Request) -> bool:
-        """Tell whether *request* did not bring its whole page, or a second step has to bring it."""
+        """Tell whether *request* did not bring all of its page, or second steps have yet to."""
         return request in self._no_successes
 
     def restore(self, page: bytes, callback: str, event: Event, depth: int | None) -> None:
-        """Note what became of *page* for *callback* in an earlier run of the job.
+        """Apply what became of *page* for *callback* in an earlier run of the job.
 
-        :param event: what the request for it came to: ``GOT``, ``LED`` or ``ENDED``.
-        :param depth: that at which it was asked for, if it is known.
+        :param event: the outcome of the request: ``GOT``, ``LED`` or ``ENDED``.
+        :param depth: the depth of the request, if it is known.
         """
         lives = self._lives
         if depth is not None:
             self._depths.note(page, depth)
         lives.sent(page, callback)
         if lives.is_asking(page, callback):
-            # Its second steps say whether it has the page.
+            # Whether it has the page depends on its second steps.
             lives.confirmed(page, callback)
             return
         moves = {Event.GOT: lives.got, Event.LED: lives.led, Event.ENDED: lives.ended}
@@ -375,22 +389,22 @@ class PageRequests:
         lives.confirmed(page, callback)
 
     def restore_request(self, page: bytes, callback: str, request: Request) -> None:
-        """Note that *callback* got *page* by *request*, not by its first URL, in such a run."""
+        """Note that in an earlier run *callback* got *page* by *request*, not by its first URL."""
         self._urls.know(page, callback, request)
 
     def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
-        """Note that *callback* asked for *page* by *step* in an earlier run of the job."""
+        """Note that in an earlier run *callback* asked for *page* by *step*."""
         self._lives.sent(page, callback)
         self._lives.got(page, callback)
         self._lives.asked_again(page, callback, step)
 
     @property
     def waiting(self) -> Iterator[Request]:
-        """The dropped requests that wait, in the order in which they came."""
+        """The dropped requests that wait, for each page in the order in which they came."""
         return self._lives.waiting
 
     def raised(self, response: object) -> None:
-        """Take back that the callback had its pages: it raised, perhaps halfway."""
+        """Take back the pages of a callback that raised, perhaps halfway (``spider_error``)."""
         if not isinstance(response, Response):
             return
         request = response.request
@@ -401,25 +415,25 @@ class PageRequests:
                 listener(response)
 
     def spider_idle(self) -> None:
-        """End requests that vanished without a signal, so that what waits for them is fetched."""
+        """End requests that vanished without a signal, so that variants are fetched."""
         sends = self._lives.sends
         self._sweep(len(self._deliveries))
         self._lives.end_all(sends)
-        # Unless another receiver of this signal has scheduled something.
+        # Not if another receiver of this signal has scheduled something.
         if self._is_whole and not scheduler_of(self._crawler).has_pending_requests():
             self._lives.release()
 
     def spider_closed(self) -> None:
-        """Complete the stats."""
+        """Set the stats that are known only at the end."""
         if self._lives.given_up:
             self._stats.set(Stat.RESCUE_GIVEN_UP, self._lives.given_up)
 
     def _sweep(self, count: int = _LOOKED_AT) -> None:
-        """Confirm the pages of responses that the spider is done with; end those that brought none.
+        """Confirm the pages of finished responses; end those that no callback was given.
 
-        :param count: how many responses are looked at; the others are when this is called again.
+        :param count: how many responses are checked; the next call goes on with the others.
         """
-        # Not while a variant is being scheduled, which may be dropped, and so end up here.
+        # Not while a variant is being scheduled: it may be dropped, which calls this again.
         if not self._deliveries or self._is_fetching:
             return
         for request, pages in self._deliveries.take_done(at_work(self._crawler), count):
@@ -439,21 +453,21 @@ class PageRequests:
             self._lives.ended(page, callback)
 
     def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
-        """Have no request for *urls*, those of *request*, wait: its outcome is known."""
+        """Let no request for *urls*, those of *request*, wait any longer."""
         for url in urls:
             page = self._fingerprints.page(request, url)
             if page:
                 self._lives.withdraw(page, callback, as_sent(url))
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
-        """Note that *callback* gets content for *pages*; return those that it had not had.
+        """Note that *callback* is given content of *pages*; return those that it had not had.
 
-        :param pages: each with whether it is content of the page itself, as far as can be told.
+        :param pages: for each whether it is content of the page itself, as far as can be told.
         """
         lives = self._lives
         led = {page for page in pages if lives.state(page, callback) in LED}
         if led:
-            # It may still be at work on what another request led to: that does not count now.
+            # It may still be at work on what another request led to, which no longer counts.
             self._deliveries.take_back(led, callback)
         return [
             page
@@ -468,10 +482,10 @@ class PageRequests:
         return callback_of(request, self._crawler.spider)
 
     def _fetch(self, page: bytes, variant: Request) -> bool:
-        """Schedule *variant*, and tell whether the scheduler took it."""
+        """Schedule *variant* as a rescue; return whether the scheduler took it."""
         copy = rescue_of(variant, self._crawler.spider)
         if self._crawler.settings.getbool(DELTAFETCH):
-            # It stores pages by the fingerprint of the request, and a rescue has one of its own.
+            # scrapy-deltafetch stores pages by fingerprint, and a rescue has one of its own.
             copy.meta.setdefault("deltafetch_key", page)
         self._is_fetching = True
         try:
@@ -479,7 +493,7 @@ class PageRequests:
         finally:
             self._is_fetching = False
         if self._refused is copy:
-            # The duplicate filter dropped it: it was sent before.
+            # The duplicate filter dropped it: this URL was sent before.
             self._refused = None
             return False
         return True

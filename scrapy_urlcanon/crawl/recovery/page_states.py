@@ -1,4 +1,9 @@
-"""The life of a page for one callback: its states, the events that move it, and the tables."""
+"""Defines the life of a page for one callback: its states, the events, and the transition tables.
+
+Plain data; :class:`.PageLives` applies it. A *page* is known by the fingerprint that all its URLs
+share. Each callback of the spider has a state of its own for each page, since what one callback got
+is no use to another.
+"""
 
 from __future__ import annotations
 
@@ -10,54 +15,57 @@ if TYPE_CHECKING:
 
 
 class State(enum.Enum):
-    """What a callback has got of a page."""
+    """What a callback has got of a page so far."""
 
     UNKNOWN = 0
-    """The callback has not asked for it, or that is forgotten."""
+    """The callback has not asked for the page, or that is forgotten."""
     HAD = 1
-    """The callback got its content, is done, and did not raise an exception."""
+    """The callback got the content and returned without an exception."""
     GIVEN = 6
-    """The callback is at work on its content, and may yet raise an exception."""
+    """The callback is processing the content and may still raise an exception."""
     MISSED = 2
     """Every request for it that ended brought nothing."""
     EXPECTED = 4
     """A request for it is on its way."""
     ELSEWHERE = 3
-    """One URL of it led to another page, an error or a redirect, which the callback got instead."""
+    """One of its URLs gave another page, an error or a redirect, and the callback got that instead.
+    """
     CHECKED = 5
-    """As ELSEWHERE, and a request for another URL of it is on its way."""
+    """As ELSEWHERE, while a request for another of its URLs is on its way."""
 
-    # That of Enum is a function in Python, and each page looks some 30 times into the tables.
+    # ``Enum.__hash__`` is a Python function, and each page takes some 30 lookups in the tables.
     __hash__ = object.__hash__
 
 
 class Event(enum.Enum):
-    """What happens to the requests for a page."""
+    """What happens to the requests of a callback for a page."""
 
     SENT = "sent"
-    """A request for it is on its way."""
+    """A request for it was sent."""
     ASKED = "asked"
-    """A request for a dropped variant of it is on its way."""
+    """A variant of it, dropped before, was sent as a rescue."""
     GOT = "got"
-    """The callback gets content of it."""
+    """The callback is given its content."""
     LED = "led"
-    """A request for it led to another page, an error or a redirect, which the callback gets."""
+    """A request for it gave another page, an error or a redirect, and the callback is given that.
+    """
     RAISED = "raised"
-    """The callback that got it raised an exception."""
+    """The callback that was given it raised an exception."""
     CUT_OFF = "cut off"
-    """It is asked for at less depth, and the depth limit had cut off links that it has."""
+    """It is linked at a smaller depth than before, and the depth limit may have cut off its links.
+    """
     CONFIRMED = "confirmed"
-    """The callback that got it is done, and did not raise."""
+    """The callback that was given it returned without an exception."""
     AGAIN = "again"
-    """The callback that is at work on its content asks for it by a second step, such as a form."""
+    """The callback that is processing it yields a second step for it, such as a form to send."""
     ENDED = "ended"
-    """A request for it ended, and its callback got no content."""
+    """A request for it ended, and the callback got no content."""
 
     __hash__ = object.__hash__
 
 
 class Fate(enum.Enum):
-    """What becomes of a dropped variant."""
+    """What is done with a dropped variant."""
 
     FORGOTTEN = "forgotten"
     WAITS = "left waiting"
@@ -94,7 +102,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.ASKED: State.HAD,
         Event.GOT: State.HAD,
         Event.LED: State.HAD,
-        # It raised on another occasion than that on which it had the page.
+        # The exception was raised on another response than the one that brought the page.
         Event.RAISED: State.HAD,
         Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.HAD,
@@ -102,7 +110,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.AGAIN: State.HAD,
     },
     State.ELSEWHERE: {
-        # It may be the same URL as before.
+        # It may be the URL that led elsewhere before.
         Event.SENT: State.ELSEWHERE,
         Event.ASKED: State.CHECKED,
         Event.GOT: State.GIVEN,
@@ -125,10 +133,10 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
         Event.AGAIN: State.CHECKED,
     },
 }
-"""The state that each event leads to."""
+"""The next state, by state and event."""
 
 DROPPED: Final[Mapping[State, Fate]] = {
-    # What was recorded was for another callback, and nothing is on its way for this one.
+    # The recorded request was for another callback, and none is on its way for this one.
     State.UNKNOWN: Fate.FETCHED,
     State.EXPECTED: Fate.WAITS,
     State.GIVEN: Fate.WAITS,
@@ -137,19 +145,20 @@ DROPPED: Final[Mapping[State, Fate]] = {
     State.ELSEWHERE: Fate.FETCHED,
     State.CHECKED: Fate.WAITS,
 }
-"""What becomes of a dropped variant, once the recorded request is or was on its way."""
+"""What is done with a dropped variant by the state of its page. It applies once the request that
+the duplicate filter recorded has been sent."""
 
 BRINGS_NOTHING: Final = frozenset({State.UNKNOWN, State.MISSED})
-"""The states in which the callback has nothing of the page, and nothing is on its way for it."""
+"""The states in which the callback has nothing of the page and no request for it is on its way."""
 
 CONTENT: Final = frozenset({State.GIVEN, State.HAD, State.ELSEWHERE, State.CHECKED})
-"""The states in which the callback got content of the page, or of what that led to."""
+"""The states in which the callback got content of the page, or what a URL of it gave instead."""
 
 ON_THEIR_WAY: Final = frozenset({State.EXPECTED, State.CHECKED})
-"""The states in which a request of the callback for the page has not ended."""
+"""The states in which a request of the callback for the page is on its way."""
 
 GOT: Final = frozenset({State.GIVEN, State.HAD})
 """The states in which the callback got content of the page itself."""
 
 LED: Final = CONTENT - GOT
-"""The states in which the callback got only what a request for the page led to."""
+"""The states in which the callback got only what a URL of the page gave instead."""

@@ -1,4 +1,8 @@
-"""By which URL each callback got a page, and which URL led it elsewhere."""
+"""Remembers by which URL each callback got a page, and which URL of it led elsewhere.
+
+The duplicate filter knows only the first URL of a page. If another one brought it, as a rescue
+does, audits have to compare with that, and a change of rules may show that it is another page.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +23,14 @@ if TYPE_CHECKING:
     _ByPage: TypeAlias = BoundedMapping[tuple[bytes, Hashable], V]
 
 _REMEMBERED: Final = 100_000
-"""Some 300 bytes each, and what was sent."""
+"""The most entries; each takes some 300 bytes, and the body of its request."""
 
 _LONGEST: Final = 1_000
 """The longest body, in bytes, of a request that is remembered."""
 
 
 class Sent:
-    """The parts of a request that its page depends on."""
+    """The parts of a request that decide which page it gives."""
 
     __slots__ = ("body", "dont_filter", "method", "url")
 
@@ -38,27 +42,27 @@ class Sent:
 
     @property
     def request(self) -> Request:
-        """A request for that page."""
+        """A new request for the same page."""
         return Request(self.url, method=self.method, body=self.body, dont_filter=self.dont_filter)
 
 
 class PageUrls:
-    """Remembers, by page and callback, which URL brought the page or led elsewhere."""
+    """Remembers, by page and callback, which URL brought the page and which one led elsewhere."""
 
     def __init__(self, fingerprints: PageFingerprints) -> None:
         self._fingerprints = fingerprints
-        # The URL that led to another page, an error or a redirect.
+        # The first URL that gave another page, an error or a redirect.
         self._led: _ByPage[str] = BoundedMapping(_REMEMBERED)
-        # The request that brought the page, if that was not for the URL that stands for it.
+        # The request that brought the page, unless it was for the first URL of the page.
         self._got: _ByPage[Sent] = BoundedMapping(_REMEMBERED)
 
     def got_by(self, page: bytes, callback: Hashable) -> str | None:
-        """Return the URL by which *callback* got *page*; None if that is the first one."""
+        """Return the URL by which *callback* got *page*, or None if that is its first URL."""
         got = self._got.get((page, callback))
         return got.url if got else None
 
     def has_led(self, page: bytes, callback: Hashable, url: str) -> bool:
-        """Tell whether *url* was the first one that led elsewhere from *page*."""
+        """Tell whether *url* was the first URL of *page* that led elsewhere."""
         return self._led.get((page, callback)) == url
 
     def brought(
@@ -69,10 +73,10 @@ class PageUrls:
         pages: Mapping[bytes, bool],
         callback: str,
     ) -> None:
-        """Note by which URLs *request* brought content: of its *page*, and of what redirected here.
+        """Note which URLs of *request* brought content of its *page* and of pages redirected to it.
 
         :param url: the URL that was answered.
-        :param pages: the pages of *request*, each with whether it brought content of the page.
+        :param pages: the pages of *request*, and for each whether content of the page itself came.
         """
         if page and pages[page]:
             self._note(request, url, page, callback)
@@ -82,10 +86,10 @@ class PageUrls:
                 self._note(request, source_url, source, callback)
 
     def _note(self, request: Request, url: str, page: bytes, callback: str) -> None:
-        """Note that *request* brought *page* by *url*, unless that URL stands for it."""
+        """Note that *request* brought *page* by *url*, unless that is the first URL of the page."""
         self._got.pop((page, callback))
         is_other = mark_of(request, RESCUE) or is_unrecorded(request)
-        # Another URL, which another callback got meanwhile, may stand for it by now.
+        # ``first_url`` may have changed since: another callback may have got another URL.
         first = self._fingerprints.first_url(page)
         if is_other or first not in {None, url, *sources_of(request)}:
             self.know(page, callback, request, url)
@@ -93,9 +97,9 @@ class PageUrls:
     def led(
         self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
     ) -> None:
-        """Note which of *urls*, those of *request*, led to something else than their pages.
+        """Note which of *urls*, those of *request*, gave something else than their pages.
 
-        :param pages: the pages of *request*, each with whether it brought content of the page.
+        :param pages: the pages of *request*, and for each whether content of the page itself came.
         """
         if all(pages.values()):
             return
@@ -109,25 +113,26 @@ class PageUrls:
     ) -> None:
         """Note that *callback* got *page* by *request*, now or in an earlier run of the job.
 
-        :param url: the URL that was answered, if it is not that of *request*.
+        :param url: the URL that was answered, if it differs from that of *request*.
         """
         if len(request.body) > _LONGEST:
             return
         own = url or request.url
         got = Sent(own, request.method, request.body, dont_filter=is_unrecorded(request))
-        # Not for a page that depends on more than this, such as one with `urlcanon_key`.
+        # Not if the page depends on more than the parts kept, as one with the meta key
+        # `urlcanon_key`.
         if self._fingerprints.page(got.request) == page:
             self._got[page, callback] = got
 
     def rename(self, page: bytes, new: bytes, callback: Hashable) -> None:
-        """Know *page* by its new fingerprint."""
+        """Replace the fingerprint of *page* by *new*."""
         _move(self._led, (page, callback), (new, callback))
         _move(self._got, (page, callback), (new, callback))
 
     def take_apart(self) -> Iterator[tuple[bytes, Hashable, bytes, Request]]:
-        """Yield what callbacks got of a page by a URL that is of another page under the new rules.
+        """Remove and yield pages got by a URL that is another page under the changed rules.
 
-        :return: for each the page, the callback, the other page and a request for that.
+        :return: for each the old page, the callback, the page of the URL, and a request for it.
         """
         for page, callback in tuple(self._got):
             got = self._got.get((page, callback))

@@ -1,4 +1,4 @@
-"""Which pages a request is for, and which of these its response shows."""
+"""Tells which pages a request is for, and which of them its response shows."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 
 class PagesAskedFor:
-    """Knows the pages of each request: its own, and those whose requests were redirected to it.
+    """Knows the pages of each request: its own, and those that were redirected to it.
 
-    A page is known by the fingerprint that the requests for it share.
+    A page is known by the fingerprint that its requests share.
     """
 
     def __init__(self, fingerprints: PageFingerprints, settings: BaseSettings) -> None:
         self._fingerprints = fingerprints
         self._settings = settings
         self._outages = frozenset(map(int, settings.getlist("RETRY_HTTP_CODES")))
-        # The pages of requests that were sent: the rules may change before the responses come.
+        # By request: its page when it was sent. The rules may change before the response comes.
         self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # By request to a service that fetches pages: the page that it is to fetch.
+        # By request to a service that fetches pages: the page that the service is asked for.
         self._elsewhere: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
 
     def __contains__(self, request: Request) -> bool:
@@ -56,9 +56,10 @@ class PagesAskedFor:
         self._pages[request] = page
 
     def as_sent_to(self, url: str, request: Request, state: Callable[[bytes], State]) -> Request:
-        """Return *request*, or a plain GET if its body was not sent to *url* by anybody.
+        """Return *request*, or a plain GET if its body was never sent to *url*.
 
-        A middleware may send a form to a service that fetches pages: the form is not for the page.
+        A middleware may post a form to a service that fetches pages: the form is not meant for the
+        page.
 
         :param state: returns the state of a page for the callback of *request*.
         """
@@ -66,7 +67,7 @@ class PagesAskedFor:
         return request if page and state(page) is not State.UNKNOWN else by_get(request)
 
     def is_of_rescue(self, request: Request, state: Callable[[bytes], State]) -> bool:
-        """Tell whether *request* was made of a rescue that is on its way, as by a redirect.
+        """Tell whether *request* comes from a rescue that is still on its way, as by a redirect.
 
         :param state: returns the state of a page for the callback of *request*.
         """
@@ -78,20 +79,21 @@ class PagesAskedFor:
         return page is not None and state(page) in ON_THEIR_WAY
 
     def note_elsewhere(self, request: Request, asked: Request) -> None:
-        """Note that a middleware made *request*, to another server, of *asked*."""
+        """Note that a middleware replaced *asked* by *request* to another server."""
         page = self._fingerprints.page(asked, asked.url)
         if page:
             self._elsewhere[request] = page
 
     def asked_elsewhere(self, request: Request) -> Iterable[bytes]:
-        """Return the page that *request* asked another server for, if it did."""
+        """Return the page that *request* asks another server for, if any."""
         page = self._elsewhere.get(request)
         return (page,) if page else ()
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*.
+        """Replace fingerprints of pages by those of *names*.
 
-        A request that the changed rule merged may be for another page than the one of that name.
+        Requests that the changed rule had merged are not all for the renamed page, so the page of
+        each is computed again where that is possible.
         """
         for pages in (self._pages, self._elsewhere):
             for request, page in tuple(pages.items()):
@@ -101,19 +103,20 @@ class PagesAskedFor:
                     pages[request] = own or names[page]
 
     def own(self, request: Request) -> bytes | None:
-        """Return the page of *request*, under the rules of when it was sent."""
+        """Return the page of *request*, under the rules at the time it was sent."""
         return self._pages.get(request) or self._fingerprints.page(request)
 
     def redirected_to(self, request: Request) -> dict[bytes, bool]:
         """Return the pages whose requests were redirected to *request*.
 
-        Each with whether that was from the same address, but for scheme, ``www`` or a slash at the
-        end, or from the canonical URL that took the place of this one. A page is that of a request
-        with the present method, since it is not known whether a redirect has changed that.
+        The value says whether the redirect stayed at the same address (up to scheme, ``www`` and a
+        final slash), or came from the canonical URL that had replaced this one. The pages are
+        computed with the method of *request*; a redirect may have changed that, which cannot be
+        seen.
         """
         sources = sources_of(request)
         if not sources:
-            # Nearly always, and this is called four times for each page.
+            # The usual case; this is called four times for each page.
             return {}
         mark = mark_of(request, REWRITTEN)
         own = {address_of(request.url)}
@@ -133,12 +136,12 @@ class PagesAskedFor:
     def shown_by(
         self, response: Response, request: Request, state: Callable[[bytes], State]
     ) -> dict[bytes, bool] | None:
-        """Return the pages of *request*, each with whether *response* is content of it itself.
+        """Return the pages of *request*, each with whether *response* is its content.
 
-        It is not, so that another URL of the page may bring more, if it is an error that the spider
-        handles, was cut short, or sends browsers on by a refresh. None, as if nothing had come, if
-        it is an outage, a redirect that leads to no other page and that the spider may follow
-        itself, or nothing that was downloaded.
+        The value is False, so that another URL of the page is tried, if the response is an error
+        that the spider handles, was cut short, or has a refresh that sends browsers elsewhere. The
+        result is None, as if nothing had come, if the response is an outage (``RETRY_HTTP_CODES``),
+        is a redirect to the same page (the spider may follow it itself), or was not downloaded.
 
         :param state: returns the state of a page for the callback of *request*.
         """
@@ -158,10 +161,10 @@ class PagesAskedFor:
     def _answered(
         self, response: Response, request: Request, state: Callable[[bytes], State]
     ) -> dict[bytes, bool]:
-        """Return the pages of *request*, and whether the URL of *response* is one of each.
+        """Return the pages of *request*, each with whether *response* has one of its URLs.
 
-        It is another one where a middleware had another server asked, as the APIs of those that
-        sell pages, and where a browser followed a redirect itself.
+        It is not if a middleware asked another server, such as a scraping API, or if a browser
+        followed a redirect by itself.
         """
         pages = self.of(request)
         if response.url == request.url:

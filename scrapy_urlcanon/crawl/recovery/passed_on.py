@@ -1,4 +1,4 @@
-"""The pages that audits passed on to the spider, and the callbacks that had them."""
+"""Remembers the pages that audits passed on to the spider, and the callbacks that had them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
 _REMEMBERED: Final = 100_000
-"""Some 300 bytes each."""
+"""The most URLs; each takes some 300 bytes."""
 
 
 class PassedOn:
-    """Remembers the pages that audits passed on, which no request of the spider brought.
+    """Remembers the pages that an audit fetched, found different, and gave to the spider.
 
-    As long as the entry that merged it is in force, the audited URL has the fingerprint of its kept
-    page. Once the entry is suspended it has one of its own, and that page was had already.
+    While the entry that merged it is in force, the audited URL has the fingerprint of the kept
+    page. Once the entry is suspended the URL is a page of its own, which the spider has had
+    already.
 
-    :param on_had: is called then, with the page, the callback that had it, and its depth.
+    :param on_had: called in that case with the page, the callback that had it, and its depth.
     """
 
     def __init__(
@@ -33,45 +34,46 @@ class PassedOn:
     ) -> None:
         self._fingerprints = fingerprints
         self._on_had = on_had
-        # By request: the fingerprint that it had as the fetch of an audit.
+        # By request: the fingerprint that it had as an audit.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         # By request: the audited URL.
         self._urls: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
-        # By audited URL: the callback that had it with its depth, and whether its entry is off.
+        # By audited URL: the callback that had it with its depth, and whether its entry is
+        # suspended.
         self._had: BoundedMapping[str, tuple[str, int]] = BoundedMapping(_REMEMBERED)
         self._split_off: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED)
 
     def __contains__(self, request: Request) -> bool:
-        """Tell whether the response to *request* was passed on, and is no page of the spider's."""
+        """Tell whether the response to *request* was passed on by an audit."""
         return request in self._urls
 
     def note(self, request: Request) -> None:
-        """Note that the spider gets what *request*, one of an audit, brought."""
+        """Note that the spider is given the response to *request*, which an audit made."""
         mark = mark_of(request, AUDIT)
         if mark:
             self._audits[request] = self._fingerprints.fingerprint(request)
             self._urls[request] = mark["case"]
-            # Requests to which the spider copies this meta are no audits.
+            # The spider may copy this meta to requests of its own, which are no audits.
             del request.meta[MARK_KEY]
 
     def forget(self, request: Request) -> None:
-        """Note that the spider sent *request* itself, so that it is no longer one of an audit."""
+        """Note that the spider sent *request* itself, so that it no longer counts as an audit's."""
         self._urls.pop(request, None)
 
     def fingerprint_of(self, request: Request) -> bytes | None:
-        """Return the fingerprint of *request* if it is an audit; its response may be delivered."""
+        """Return the fingerprint of *request* as an audit, or None if it never was one."""
         is_audit = mark_of(request, AUDIT)
         return self._fingerprints.fingerprint(request) if is_audit else self._audits.get(request)
 
     def had(self, request: Request, callback: str) -> None:
-        """Note that *callback* is done with what *request* brought."""
+        """Note that *callback* is done with the response to *request*."""
         url = self._urls.get(request)
         if url is not None:
             self._had[url] = callback, request.meta.get("depth", 0)
             self._tell(url)
 
     def split_off(self, url: str) -> None:
-        """Note that *url*, which was passed on, is a page of its own: its entry is off."""
+        """Note that *url*, which was passed on, is a page of its own: its entry is suspended."""
         self._split_off[url] = True
         self._tell(url)
 

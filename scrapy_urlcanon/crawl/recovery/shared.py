@@ -1,4 +1,7 @@
-"""What several processes that crawl together share, as the crawl of one of them sees it."""
+"""The interface to a crawl that several processes share, as the process of one crawler sees it.
+
+:mod:`scrapy_urlcanon.redis` implements it.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
 
 
 class SharedCrawl(Protocol):
-    """Made by a scheduler class with a method ``urlcanon_shared``, given the crawler."""
+    """What the parts of a crawl share with those of other processes.
+
+    A scheduler class with a method ``urlcanon_shared``, which takes the crawler, returns one.
+    """
 
     def guard(self, configuration: Configuration, mode: str) -> Configuration:
-        """Return the rules to crawl under, as :meth:`.JobRules.guard` does."""
+        """Return the rules to crawl under; see :meth:`.JobRules.guard`."""
 
     def begin(
         self,
@@ -30,21 +36,22 @@ class SharedCrawl(Protocol):
         suspend: Callable[[RuleEntry, str], object],
         hear: Callable[[AuditedPair], None] | None,
     ) -> None:
-        """Begin the crawl.
+        """Start to share.
 
+        :param first_urls: the first URL of each page, which all processes share.
         :param canonical_of: returns the canonical URL of a request.
-        :param suspend: is called with what other processes suspended.
-        :param hear: is called with what the audits of other processes found.
+        :param suspend: called with each entry that another process suspended, and its domain.
+        :param hear: called with each audit result of another process.
         """
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
-        """Tell the others that *entry* is off on *domain*."""
+        """Tell the other processes that *entry* is suspended on *domain*."""
 
     def audited(self, pair: AuditedPair) -> None:
-        """Tell the others what an audit found about *pair*."""
+        """Tell the other processes the result of an audit of *pair*."""
 
     def contents(self, max_pages: int) -> KeptContents:
-        """Return what remembers what pages showed, those of all processes."""
+        """Return the store of what pages showed, which all processes share."""
 
     def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
-        """Return the lives of the pages, those of all processes."""
+        """Return the states of all pages, which all processes share."""

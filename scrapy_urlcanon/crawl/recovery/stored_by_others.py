@@ -1,4 +1,4 @@
-"""What others store by fingerprint, and is not the same for all URLs of a page."""
+"""Keeps apart what the HTTP cache and media pipelines store by fingerprint, where URLs differ."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def keep_apart(
     crawler: Crawler, fallback: RequestFingerprinterProtocol, fingerprints: PageFingerprints
 ) -> None:
-    """Keep failures, and the files of media pipelines, apart by their URLs.
+    """Keep the failures in the HTTP cache, and the files of media pipelines, apart by URL.
 
-    Media pipelines tell files apart by *fallback*. They keep what became of a file by its
-    fingerprint, failures included, and nobody hears what they do not fetch for it: under a rule
-    that is wrong, or where one of two URLs fails, an item would get the file of another one or
-    none, and no audit or rescue would know.
+    Media pipelines get *fallback* as their fingerprinter. They remember the result for each
+    fingerprint, failures included, and do not tell anybody what they skip. So if a rule is wrong,
+    or one of two URLs fails, an item would get the wrong file or none, and no audit or rescue would
+    see it.
     """
     if crawler.settings.getbool(HTTPCACHE):
         from scrapy_urlcanon.crawl.recovery.cached_failures import (  # noqa: PLC0415

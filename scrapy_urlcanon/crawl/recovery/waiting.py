@@ -1,4 +1,4 @@
-"""What waits for a page: variants that were dropped, and other pages that share its fate."""
+"""Keeps what waits for a page: dropped variants, and other pages that share its fate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 class SecondSteps:
-    """The second steps of a callback to one page, such as a form that it sends: it needs all.
+    """Counts the second steps of a callback for one page, such as forms it sends: all must come.
 
     >>> steps = SecondSteps()
     >>> steps.left = 2
@@ -30,10 +30,10 @@ class SecondSteps:
 
     def __init__(self) -> None:
         self.left = 0
-        """How many have not come yet; 0 as soon as one has failed."""
+        """How many have yet to come; 0 from the first failure on."""
 
     def ended(self, *, has_come: bool) -> Event | None:
-        """Note that one of them came or failed; return the event for the page, if any."""
+        """Note that one of them came or failed; return the resulting event for the page, if any."""
         if not self.left:
             return None
         self.left = self.left - 1 if has_come else 0
@@ -43,27 +43,28 @@ class SecondSteps:
 
 
 class Waiting(Generic[R]):
-    """What waits for one page."""
+    """All that waits for one page."""
 
     __slots__ = ("size", "sources", "variants")
 
     def __init__(self) -> None:
         self.size = 0
-        """About how many bytes the requests take."""
+        """An estimate of the bytes that the requests take."""
         self.variants: dict[Hashable, dict[str, R]] = {}
-        """The dropped requests by callback and URL, in the order in which they came. No callback
-        without requests."""
+        """The dropped requests by callback and URL, in the order in which they came. A callback
+        without requests has no key."""
         self.sources: dict[tuple[bytes, Hashable, Hashable], bool | SecondSteps] = {}
-        """What shares the fate of this page: another page, its callback, and the callback of this
-        page whose outcome counts. The value says whether it counts as had (see
-        :meth:`.PageLives.redirected`), or has the second steps of which this page is one."""
+        """What shares the fate of this page. The key is another page, its callback, and the
+        callback of this page whose outcome counts. The value says whether the other page counts as
+        had (see :meth:`.PageLives.redirected`), or holds the second steps to which this page
+        belongs."""
 
 
 class WaitingPages(Generic[R]):
-    """What waits for each page, within bounds.
+    """All that waits, by page, within bounds on number and bytes.
 
-    Beyond them, the youngest variants of the page with the most bytes are forgotten. So a trap does
-    not push out the variants of other pages.
+    When a bound is exceeded, the newest variants of the page with the most bytes are forgotten. So
+    a crawler trap cannot push out the variants of other pages.
 
     >>> waiting = WaitingPages(3, 100_000_000, lambda request: (request,))
     >>> for page, url in ((b"page", "/a"), (b"trap", "/1"), (b"trap", "/2"), (b"trap", "/3")):
@@ -73,9 +74,9 @@ class WaitingPages(Generic[R]):
     >>> waiting.take(b"trap", "parse"), waiting.take(b"trap", "parse"), b"trap" in waiting
     ('/1', '/2', False)
 
-    :param max_waiting: how many variants may wait, in all.
-    :param max_bytes: about how many bytes they may take, in all.
-    :param parts: returns the objects that a request holds, for an estimate of its bytes.
+    :param max_waiting: the most variants that may wait, over all pages.
+    :param max_bytes: the most bytes that they may take, as an estimate, over all pages.
+    :param parts: returns the objects that a request holds, for the estimate.
     """
 
     def __init__(
@@ -86,10 +87,11 @@ class WaitingPages(Generic[R]):
         self._held = HeldBytes(parts)
         self._pages: dict[bytes, Waiting[R]] = {}
         self._count = 0
-        # A heap of pages, the largest first, each with its bytes when it was pushed.
+        # A heap of pages, the largest first, each with its (negative) bytes when it was pushed.
+        # Entries that no longer hold are corrected when they are popped.
         self._largest: list[tuple[int, bytes]] = []
         self.given_up = 0
-        """How many variants wait no more, for lack of room."""
+        """How many variants were forgotten for lack of room."""
 
     def __contains__(self, page: object) -> bool:
         return page in self._pages
@@ -108,14 +110,14 @@ class WaitingPages(Generic[R]):
         return self._pages.get(page)
 
     def of(self, page: bytes) -> Waiting[R]:
-        """Return what waits for *page*; if nothing does, an empty object that is kept."""
+        """Return what waits for *page*; creates an empty entry if nothing does."""
         waiting = self._pages.get(page)
         if waiting is None:
             waiting = self._pages[page] = Waiting()
         return waiting
 
     def add(self, page: bytes, callback: Hashable, url: str, request: R) -> None:
-        """Have *request* for *url* wait for *page*, unless one for *url* does already."""
+        """Let *request* wait for *page*, unless one with the same URL and callback does."""
         waiting = self.of(page)
         variants = waiting.variants.setdefault(callback, {})
         if url in variants:
@@ -132,22 +134,22 @@ class WaitingPages(Generic[R]):
             heapify(self._largest)
 
     def take(self, page: bytes, callback: Hashable) -> R | None:
-        """Remove and return what of *callback* has waited for *page* longest, or None."""
+        """Remove and return the oldest variant of *callback* that waits for *page*, or None."""
         variants = self._variants(page, callback)
         return self._remove(page, callback, next(iter(variants))) if variants else None
 
     def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
-        """Have no request of *callback* for *url* wait for *page*."""
+        """Remove the request of *callback* with this *url* from those that wait for *page*."""
         if url in self._variants(page, callback):
             self._remove(page, callback, url)
 
     def withdraw_all(self, page: bytes, callback: Hashable) -> None:
-        """Have no request of *callback* wait for *page*."""
+        """Remove all requests of *callback* from those that wait for *page*."""
         for url in tuple(self._variants(page, callback)):
             self._remove(page, callback, url)
 
     def rename(self, page: bytes, new: bytes) -> None:
-        """Have all that waits for *page* wait for *new*, its new fingerprint."""
+        """Move all that waits for *page* to *new*, its new fingerprint."""
         other = self._pages.pop(page, None)
         if other is None:
             return
@@ -162,7 +164,7 @@ class WaitingPages(Generic[R]):
         heappush(self._largest, (-waiting.size, new))
 
     def forget_if_empty(self, page: bytes) -> None:
-        """Forget *page* where nothing waits for it."""
+        """Delete the entry of *page* if nothing waits for it."""
         waiting = self._pages.get(page)
         if waiting and not waiting.variants and not waiting.sources:
             del self._pages[page]
@@ -182,14 +184,14 @@ class WaitingPages(Generic[R]):
         return request
 
     def _give_way(self) -> bool:
-        """Forget the youngest variant of the page with the most bytes; tell if there is one."""
+        """Forget the newest variant of the largest page; return False if none waits."""
         while self._largest:
             size, page = heappop(self._largest)
             waiting = self._pages.get(page)
             if waiting is None or not waiting.variants:
                 continue
             if waiting.size < -size:
-                # It has shrunk since.
+                # It has shrunk since it was pushed.
                 heappush(self._largest, (-waiting.size, page))
                 continue
             callback = max(waiting.variants, key=lambda name: len(waiting.variants[name]))
@@ -200,6 +202,6 @@ class WaitingPages(Generic[R]):
         return False
 
     def _release(self, waiting: Waiting[R], request: R) -> None:
-        """Take *request*, which no longer waits, out of the count and the bytes."""
+        """Subtract *request*, which no longer waits, from the number and the bytes."""
         self._count -= 1
         waiting.size -= self._held.remove(request)
