@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,7 +24,7 @@ from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -121,34 +122,30 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> Iterable[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        outputs = self._begin(response)
-        is_dropped, end = self._repeated.of_response()
-        passed_on = self._passed_on(response, *outputs, is_dropped)
-        try:
+        with self._passing_on(response) as passed_on:
             for each in result:
                 processed = passed_on(each)
                 if processed is not None:
                     yield processed
-        finally:
-            end()
-        for output in chain(*outputs):
-            output.end()
-        if self._forget_page and response is not None:
-            self._forget_page(response)
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        outputs = self._begin(response)
-        is_dropped, end = self._repeated.of_response()
-        passed_on = self._passed_on(response, *outputs, is_dropped)
-        try:
+        with self._passing_on(response) as passed_on:
             async for each in result:
                 processed = passed_on(each)
                 if processed is not None:
                     yield processed
+
+    @contextmanager
+    def _passing_on(self, response: Response | None) -> Iterator[Callable[[Any], Any]]:
+        """Yield what passes on each output of *response*; then tell the others that it is whole."""
+        outputs = self._begin(response)
+        is_dropped, end = self._repeated.of_response()
+        try:
+            yield self._passed_on(response, *outputs, is_dropped)
         finally:
             end()
         for output in chain(*outputs):
