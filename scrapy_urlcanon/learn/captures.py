@@ -261,8 +261,7 @@ class _Contents:
     ) -> None:
         """Join a page with the canonical URL that it declares if their texts are nearly the same.
 
-        Declaration and text support each other, so that less similarity is asked for than for text
-        alone.
+        Declaration and text support each other, so less similarity is asked for than otherwise.
         """
         same: dict[int, int] = {}
 
