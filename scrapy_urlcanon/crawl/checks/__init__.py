@@ -1,1 +1,1 @@
-"""Compares pages while crawling, to see whether what the rules merge is one."""
+"""Audits: fetches a sample of the dropped URLs to check whether the rules merge right."""

@@ -1,4 +1,9 @@
-"""Checks, while crawling, whether what the rules merge is one page."""
+"""Checks during the crawl whether the URLs that a rule merges show the same page.
+
+The centre of this package: it hears of each drop, page and verdict. :class:`.AuditSample` chooses
+what is audited, :class:`.AuditCases` carries an audit out, and :class:`.AuditVerdicts` counts the
+result for the entries that merged the URLs.
+"""
 
 from __future__ import annotations
 
@@ -43,23 +48,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _AT_ONCE = 200
-"""How many audits may be under way before no more are begun at one idle signal. In a broad crawl
-thousands are due then, and each keeps the event loop busy for a millisecond or two."""
+"""No more audits are begun at an idle signal once this many are under way. In a broad crawl
+thousands are due then, and each occupies the event loop for a millisecond or two."""
 
 
 class Audit:
     """Fetches some of the dropped variants and compares them with their representatives.
 
-    The spider does not get a variant that shows the same page. If it shows another page the spider
-    gets it, and that counts against the entry that merged the two; if several entries did, further
-    URLs are fetched to find out which one. An entry is suspended for a domain once a sequential
-    test says that its rate of false merges is above ``URLCANON_AUDIT_MAX_FALSE``. Then the
-    variants that it had dropped are scheduled again, as far as they are remembered.
+    If the variant shows the same page the spider does not get it. If it shows another page the
+    spider gets it, and that counts against the entry that merged the two; if several entries did,
+    further URLs are fetched to find the one to blame. An entry is suspended for a domain once a
+    sequential test shows that its rate of false merges exceeds ``URLCANON_AUDIT_MAX_FALSE``. The
+    variants that it had dropped are then scheduled again, as far as they are remembered.
 
-    This class chooses the variants and acts on the verdicts; :class:`.AuditCases` leads each from
-    the first fetch to its verdict.
-
-    :param on_audited: is called with each variant that was audited.
+    :param on_audited: called with the result for each variant that was audited.
     """
 
     def __init__(
@@ -83,10 +85,10 @@ class Audit:
         self._on_audited = on_audited
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.records.sites
-        """What is known of the pages of each domain."""
+        """The evidence about the pages of each domain."""
         self._variants = DroppedVariants(settings, stats)
         self.held = HeldResponses(settings.pending_max_bytes)
-        """Responses of audited variants that may yet be let through."""
+        """Responses of audited variants that may yet be given to the spider."""
         blame = Blame(
             canonicalizer,
             records=self._sample.records,
@@ -117,7 +119,7 @@ class Audit:
             stats=stats,
             on_concluded=self._concluded,
         )
-        """The variants that are being compared."""
+        """The audits under way."""
         self.suspension = Suspension(
             crawler,
             canonicalizer=canonicalizer,
@@ -136,19 +138,19 @@ class Audit:
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
 
     def merged(self) -> Iterator[Request]:
-        """Yield the dropped requests that are let through if an entry that merged them is wrong."""
+        """Yield the dropped requests that may yet be let through, if an entry proves wrong."""
         yield from (drop.request for drop in self._variants.drops)
         yield from self.cases.lacking()
 
     def _take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Remove and return the drops on *domain* that *is_meant* is true of."""
+        """Remove and return the drops on *domain* for which *is_meant* is true."""
         drops = [*self.cases.take(is_meant), *self._variants.take(domain, is_meant)]
-        # The first that is let through stands for its page. So the first ones are those whose
-        # response is held: the server may refuse to send it again.
+        # The first one let through becomes the representative of its page. Those with a held
+        # response go first: the server may refuse to send that again.
         return sorted(drops, key=lambda drop: not self.held.has(drop.request.url))
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*: the rules changed."""
+        """Replace fingerprints of pages by those of *names*, after the rules have changed."""
         self.sites.forget_pages(names.keys())
         self.cases.rename(names)
         renamed = (drop for drop in tuple(self._variants.drops) if drop.fingerprint in names)
@@ -156,9 +158,9 @@ class Audit:
             self._variants.replace(self._attributed(drop, names[drop.fingerprint]))
 
     def _attributed(self, drop: Drop, page: bytes) -> Drop:
-        """Return *drop* with *page*, the new fingerprint, and the URL and entries that go with it.
+        """Return *drop* with *page*, its new fingerprint, and the matching first URL and entries.
 
-        Another URL may stand for that page, and other entries may have merged the two.
+        That page may have another representative, and other entries may have merged the two.
         """
         request, drop = drop.request, drop._replace(fingerprint=page)
         if drop.is_declared or drop.is_skipped or self._fingerprints.page(request) != page:
@@ -168,17 +170,17 @@ class Audit:
         return drop._replace(entries=frozenset(self._sample.merging_entries(drop).entries))
 
     def dropped(self, drop: Drop) -> None:
-        """Choose the dropped variants to audit, and remember the others."""
+        """Start an audit of *drop* if it is chosen, and remember it otherwise."""
         self.cases.dropped(drop.request)
         if self.suspension.releases(drop):
             return
         drop = drop if drop.entries else self._as_got(drop)
         if not drop.entries:
-            # Most drops have no entries: the very same URL was requested before.
+            # Most drops are exact repetitions and have no entries.
             return
         self._sample.note(drop)
         if self.cases.decides_on(drop):
-            # It is being audited already, and was linked once more.
+            # It is being audited, and was linked once more.
             return
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
             is_new = not self._variants.has(drop.request)
@@ -189,10 +191,10 @@ class Audit:
                 self._variants.postpone(drop.request, order, page)
 
     def _as_got(self, drop: Drop) -> Drop:
-        """Return *drop*, whose URL stands for the page, with what merged it with another one of it.
+        """Return *drop* with the entries that merged it with the URL that brought its page.
 
-        That is the one by which its callback got the page. It may lack what this one shows, if that
-        came in the place of what another callback had asked for (``rewrite``).
+        For a drop of the URL that stands for the page. The callback may have got the page by
+        another URL, as with ``URLCANON_REWRITE``, and may lack what this one shows.
         """
         page = self._fingerprints.page(drop.request)
         got = page and self._requests.got_by(drop.request, page)
@@ -205,7 +207,8 @@ class Audit:
         page = self._fingerprints.page(drop.request)
         if page is None or self._requests.is_missed(page) or drop.is_declared:
             return False
-        # A start URL that fits a template of `skip` was fetched: it says nothing of those skipped.
+        # A start URL that matches a template of `skip` was fetched. It says nothing about skipped
+        # URLs.
         return not drop.is_skipped or not self._requests.is_had(page)
 
     def _is_had(self, drop: Drop) -> bool:
@@ -213,7 +216,7 @@ class Audit:
         return drop.is_skipped or bool(page and self._requests.is_had_for(drop.request, page))
 
     def _audit(self, drop: Drop, *, at_any_cost: bool = False) -> bool:
-        """Begin to audit *drop* if it is chosen; return whether it is."""
+        """Begin the audit of *drop* if it is chosen; return whether it has begun."""
         page = self._fingerprints.page(drop.request)
         if page is None or not self._is_had(drop):
             self._sample.have_wait(drop)
@@ -221,12 +224,12 @@ class Audit:
         return self._begin(page, drop, at_any_cost=at_any_cost)
 
     def declared(self, drop: Drop, page: bytes) -> None:
-        """Compare *drop* with *page*, which declares its URL as canonical, if it is chosen."""
+        """Begin to compare *drop* with *page*, which declares its URL as canonical."""
         self._sample.note(drop)
         self._begin(page, drop)
 
     def note(self, request: Request, response: Response) -> None:
-        """Note that the spider gets *response*, the page of *request*, and audit what waited."""
+        """Note that the spider gets *response* to *request*, and begin audits that waited."""
         page = self._requests.pages.own(request)
         if page is None or has_nothing(response):
             return
@@ -246,9 +249,9 @@ class Audit:
         self._go_on_with_the_sample()
 
     def answered(self, drop: Drop) -> None:
-        """Note that *drop* was answered with the page of its other URL, which counts as first.
+        """Note that *drop* was answered with the content of another URL of its page.
 
-        The HTTP cache, or an earlier run, had the page by that URL.
+        The HTTP cache, or an earlier run, had the page by that URL, which becomes its first URL.
         """
         page = drop.fingerprint
         if page == self._fingerprints.page(drop.request, drop.first):
@@ -260,21 +263,22 @@ class Audit:
             self.dropped(drop)
 
     def spider_idle(self) -> None:
-        """Audit what waits for more pages: no more will come."""
+        """Begin the audits that waited for more pages, since no more will come."""
         self.cases.come_no_more()
         self._sample.wait_no_more()
         self._variants.all_came()
         self._go_on_with_the_sample(at_any_cost=True)
 
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
-        """Audit what had to wait, as far as the budget has room by now."""
+        """Begin audits that had to wait, as far as the budget allows."""
         for record in self._sample.take_waiting(at_any_cost=at_any_cost):
             drops = self._found_for(record)
             if record.is_suspect:
-                # In random order: it may be wrong for some of the pages alone, such as the last.
+                # In random order, since an entry may be wrong for some pages only, such as the
+                # latest.
                 drops.sort(key=rank)
             for drop in sorted(drops, key=self._sample.order_for(record)):
-                # An audit may begin that is for other entries only.
+                # The audit that begins may be for other entries only.
                 if self._audit(drop, at_any_cost=at_any_cost) and record.under_way:
                     break
             else:
@@ -286,7 +290,7 @@ class Audit:
             self._audit(drop)
 
     def _found_for(self, record: EntryRecord) -> list[Drop]:
-        """Return drops that may be audited for *record*, if possible from the sections due next."""
+        """Return drops that may be audited for *record*, if possible from sections due next."""
         find = partial(self._variants.find, record.domain)
         can_tell = partial(self._can_tell_of, record)
         is_told_in = record.section_test()
@@ -296,12 +300,12 @@ class Audit:
         return self._sample.is_due(record, drop) and self._is_had(drop)
 
     def _begin(self, page: bytes, drop: Drop, *, at_any_cost: bool = False) -> bool:
-        """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
+        """Begin to compare *drop* with *page* if it is chosen; return whether it has begun."""
         got, has_kept = None, True
         if drop.fingerprint == page and not drop.is_skipped:
-            # If the first URL has failed since, another one stands for the page now.
+            # If the first URL has failed since, another URL is the representative now.
             first = self._first_urls.of(page) or drop.first
-            # Its callback may have got the page by a third URL, and lack what the first one shows.
+            # The callback may have got the page by a third URL, and lack what the first one shows.
             got = self._requests.got_by(drop.request, page)
             has_kept = got != drop.request.url
             if got == first or not has_kept:
@@ -312,14 +316,14 @@ class Audit:
         merged_by = self._sample.choose(drop, at_any_cost=at_any_cost)
         if merged_by is None:
             return False
-        # Of several requests for this URL, the first is the one that Scrapy alone would have sent.
+        # Of several requests for this URL, the first is the one that plain Scrapy would have sent.
         drop = drop._replace(request=self._variants.forget(drop.request) or drop.request)
         reference = None if got else self._contents.of_first(page)
         self.cases.begin(page, drop, merged_by, reference, has_kept=has_kept)
         return True
 
     def _concluded(self, case: AuditCase, pair: AuditedPair) -> None:
-        """Count the verdict about *pair*, and begin the audits for which there is room now."""
+        """Count the verdict about *pair*, and begin the audits that now have room."""
         self._on_audited(pair)
         if pair.judgement.verdict is not Verdict.CANNOT_TELL or case.has_control:
             self._sample.is_answered = True

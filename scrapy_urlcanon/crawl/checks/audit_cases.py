@@ -1,4 +1,4 @@
-"""The variants that are audited, one after the other, from the fetch to the verdict."""
+"""Carries audits out, from the first fetch of a variant to the verdict."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ _NO_MERGE = MergingEntries((), is_joint=False)
 
 
 class AuditCases:
-    """Fetches each chosen variant, and its kept page, as often as a verdict takes.
+    """Fetches each chosen variant and its kept page as often as a verdict requires.
 
-    The spider gets a variant that shows another page, and does not get one that shows the same.
-    A skipped URL has no kept page to be compared with: :class:`.SkippedPages` looks for its page.
+    The spider is given a variant that shows another page, but not one that shows the same. A
+    skipped URL has no kept page to compare with: :class:`.SkippedPages` searches for its page.
 
     :param variants: the dropped variants that may yet be let through.
-    :param held: responses of some of these.
-    :param blame: finds out which of several entries is to blame for another page.
+    :param held: holds responses of some of these.
+    :param blame: finds out which of several entries wrongly merged two pages.
     :param skipped: None if no rule skips URLs.
-    :param on_concluded: is called with each case of a variant, and its verdict.
+    :param on_concluded: called with each case of a dropped variant, and its result.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class AuditCases:
         return as_shown(url) in self._cases
 
     def decides_on(self, drop: Drop) -> bool:
-        """Tell whether a case is under way for the request of *drop*, and will decide about it."""
+        """Tell whether an audit of the request of *drop* is under way, and will decide about it."""
         case = self._cases.get(as_shown(drop.request.url))
         if not case or case.on_verdict or case.drop.is_made_up:
             return False
@@ -101,13 +101,13 @@ class AuditCases:
         return is_same_page and key_of(case.drop.request) == key_of(drop.request)
 
     def lacking(self) -> Iterator[Request]:
-        """Yield the dropped requests of open cases that the spider has got nothing of."""
+        """Yield the dropped requests of open cases whose page the spider has not been given."""
         for case in self._cases.values():
             if not case.is_got and not case.on_verdict:
                 yield case.drop.request
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*."""
+        """Replace fingerprints of pages by those of *names*."""
         for case in self._cases.values():
             case.rename(names)
 
@@ -122,9 +122,9 @@ class AuditCases:
     ) -> None:
         """Begin to compare *drop*, which the sample has chosen, with *page*.
 
-        :param reference: what the first URL of *page* showed. None if an earlier run of the job
-            fetched it, if it is forgotten, or if that URL was not fetched yet.
-        :param has_kept: whether the callback of *drop* has got what the first URL shows.
+        :param reference: the content of the first URL of *page*. None if that URL was fetched by an
+            earlier run of the job, if the content is forgotten, or if only other URLs were fetched.
+        :param has_kept: whether the callback of *drop* has had what the first URL shows.
         """
         case = AuditCase(drop, page, merged_by, next(self._rounds), has_kept=has_kept)
         self._cases[case.address] = case
@@ -144,9 +144,9 @@ class AuditCases:
     ) -> bool:
         """Compare *page* with that of *drop*; the spider has both, and no rule merged them.
 
-        :param reference: what *page* showed.
-        :param shown: what the page of *drop* showed; None if it has to be fetched for this.
-        :param on_verdict: is called with the verdict.
+        :param reference: the content of *page*.
+        :param shown: the content of the page of *drop*; None if it has to be fetched.
+        :param on_verdict: called with the verdict.
         :param at_any_cost: whether to begin even if the budget has no room.
         :return: whether the comparison has begun.
         """
@@ -162,16 +162,16 @@ class AuditCases:
         return True
 
     def note(self, url: str, response: Response) -> None:
-        """Note that the spider gets the page at *url*: it may be that of a skipped URL."""
+        """Note that the spider gets the page at *url*, which may be that of a skipped URL."""
         if self._skipped:
             for case, told in self._skipped.note(url, self._contents.read(response)):
                 self._go_on(case, told)
 
     def dropped(self, request: Request) -> None:
-        """Note that *request* is dropped; if it is the fetch of a case, that has failed.
+        """Note that *request* was dropped. If it is the fetch of an audit, that has failed.
 
-        Such a request was redirected to itself, or another middleware turned it into one that was
-        sent before.
+        That happens if it was redirected to itself, or if another middleware replaced it by a
+        request that was sent before.
         """
         mark = mark_of(request, AUDIT)
         case = mark and self._cases.get(as_shown(mark["case"]))
@@ -179,10 +179,9 @@ class AuditCases:
             self._take(case, None)
 
     def come_no_more(self) -> None:
-        """End the cases that wait for a response or for more pages: the spider is idle.
+        """End the cases that wait for a response or for more pages, since the spider is idle.
 
-        A fetch that is still open has no answer because a middleware raised or swallowed it, which
-        nobody says here.
+        A fetch that is still open then was swallowed by a middleware, of which no signal tells.
         """
         for case in [case for case in self._cases.values() if case.is_fetching]:
             if self._cases.get(case.address) is case:
@@ -192,27 +191,27 @@ class AuditCases:
                 self._go_on(case, told)
 
     def fetched(self, request: Request, response: Response | None) -> bool:
-        """Take the response to a fetch of an audit; return whether the spider is to get it.
+        """Take the response to a fetch of an audit; return whether the spider is to be given it.
 
-        It gets a page that it has not got, and that it asked for.
+        It is given a page that it asked for and has not had.
 
-        :param request: one with the mark of an audit.
+        :param request: a request with the mark of an audit.
         :param response: None if the fetch failed.
         """
         mark = mark_of(request, AUDIT) or {}
         case = self._cases.get(as_shown(mark["case"]))
         if response is not None:
-            # The engine sets it later, and if the response is held its meta is needed before.
+            # The engine sets this later, but a held response needs the meta now.
             response.request = request
         if case is None or not case.is_waiting_for(mark):
-            # It is from a run that was killed, or the variant was let through meanwhile.
+            # It is from a run that was killed, or the variant was let through in the meantime.
             if response is not None and not has_nothing(response):
                 self._held.hold(mark["case"], response)
             return False
         return self._take(case, response)
 
     def take(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """End the cases whose drop *is_meant* is true of; return those that the spider lacks."""
+        """End the cases whose drop *is_meant* accepts; return the drops that the spider lacks."""
         drops = []
         for case in tuple(self._cases.values()):
             url = case.drop.request.url
@@ -251,17 +250,17 @@ class AuditCases:
         case.is_fetching = True
         dropped = case.drop.request
         mark = {"case": dropped.url, "round": case.round, "number": case.fetches}
-        # Once a request was sent, as Scrapy notes by "download_timeout", middlewares have added to
-        # its meta, and it is not known what the spider had given it.
+        # Once a request was sent, which ``download_timeout`` shows, middlewares may have added to
+        # its meta, and it is no longer known what the spider had set.
         given = [] if "download_timeout" in dropped.meta else [*dropped.meta]
         request = marked(dropped, AUDIT, url, meta=given, **mark)
-        # Before other requests: its verdict may spare fetches, and decides sooner about the rule.
+        # Before other requests: the verdict may save fetches, and decides about the rule sooner.
         request.priority += 1
         self._stats.inc(Stat.AUDIT_FETCHES)
         self._crawler.engine.crawl(request)
 
     def _take(self, case: AuditCase, response: Response | None) -> bool:
-        """Take the response to a fetch for *case*; return whether the spider is to get it."""
+        """Take the response to a fetch for *case*; return whether the spider is to be given it."""
         case.is_fetching = False
         if case.found:
             self._go_on_blaming(case, self._blame.go_on(case, case.found, response))
@@ -286,7 +285,7 @@ class AuditCases:
         return case.failed()
 
     def _compare(self, case: AuditCase, response: Response) -> Judgement | Side | None:
-        """Compare *response* with what is known; return as :meth:`_judge` does."""
+        """Add *response* to the comparison; return as :meth:`_judge` does."""
         shown = self._contents.shown(response)
         if self._skipped and case.drop.is_skipped and case.comparison is None:
             return self._skipped.judge(case, response, shown)
@@ -300,7 +299,7 @@ class AuditCases:
             case.compare_with(shown.digest, self._sites.noise_of(case.drop.domain), common)
             return Side.VARIANT
         judgement = case.comparison.add(case.side, shown)
-        # Also where the spider has both pages: that comparison knows nothing of other pages.
+        # Also if the spider has both pages, since that comparison does not know of other pages.
         if is_anothers:
             dropped = parts_dropped(case.drop.request.url, case.drop.first)
             self._sites.of(case.drop.domain).note_shared(shown.texts, dropped)
@@ -309,7 +308,7 @@ class AuditCases:
         return judgement
 
     def _end(self, case: AuditCase, judgement: Judgement) -> bool:
-        """Act on the verdict about a variant; return whether the spider is to get the response."""
+        """Act on the verdict about a variant; return whether the spider gets the response."""
         drop = case.drop
         if judgement.verdict is not Verdict.ANOTHER:
             is_first = case.side is Side.VARIANT and not case.has_control
@@ -320,7 +319,7 @@ class AuditCases:
         site = self._sites.of(drop.domain)
         is_evidence = site.is_new(case.page, other, judgement.lacking)
         callback = callback_of(drop.request, self._crawler.spider)
-        # Only another callback may have got what the kept page shows.
+        # If not, only another callback has had what the kept page shows.
         lacking = judgement.lacking if case.has_kept else ()
         case.is_got = site.is_new_to(callback, other, lacking) or is_evidence
         if not is_evidence:
@@ -335,7 +334,7 @@ class AuditCases:
     def _conclude(
         self, case: AuditCase, judgement: Judgement, guilty: RuleEntry | None = None
     ) -> None:
-        """End *case* with a verdict on the *guilty* entry, or if None on all that merged it."""
+        """End *case* with a verdict about the *guilty* entry, or all that merged it if None."""
         entries = (guilty,) if guilty else case.merged_by.entries
         drop, url = case.drop, case.drop.request.url
         self._close(case)
@@ -349,15 +348,15 @@ class AuditCases:
             self._held.hold(url, case.response)
             is_file = case.is_of_files and judgement.reason != SHARED
             if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
-                # It looks different, and there is no control to say why: the spider gets it.
+                # It looks different and no control could explain why, so the spider is given it.
                 self._stats.inc(Stat.AUDIT_FETCHES)
                 self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
                 return
-        # It is let through if an entry that merged it proves wrong later.
+        # It is let through later if an entry that merged it proves wrong.
         self._variants.remember(drop)
 
     def _close(self, case: AuditCase) -> None:
-        """Forget *case*: nothing more is fetched for it."""
+        """Remove *case*: nothing more is fetched for it."""
         del self._cases[case.address]
         self._sample.ended(case.drop.request.url, case.fetches - case.is_got)
         if self._skipped and case.drop.is_skipped:

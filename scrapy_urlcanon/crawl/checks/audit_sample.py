@@ -1,4 +1,4 @@
-"""Which dropped variants are audited."""
+"""Chooses which dropped variants are audited."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 _IN_VAIN, _UNANSWERED = 10, 4
-"""How many audits of an entry may end without a verdict before it loses its precedence: then it has
-to wait for room in the budget, as entries do that have been judged. The second number holds as long
-as the server has not sent any page a second time."""
+"""How many audits of an entry may end without a verdict before it loses its priority. It then waits
+for room in the budget, like entries that have been judged. The second number applies until the
+server has sent some page twice."""
 _REMEMBERED_URLS = 1_000_000
 _MOST_REFUSALS = 3
-"""How often one URL is fetched for audits at most, if the server refuses it each time."""
+"""The most fetches of one URL for audits, if the server refuses it each time."""
 _APART = 8
-"""How many variants are dropped between the first and the second audit of an entry; before the
-third it is the square of this. One from a section of the site where the entry was not audited yet
-need not wait. An entry that was wrong in one section is audited there first: so many variants from
-other sections are passed over before one of them is audited."""
+"""The number of drops between the first and the second audit of an entry; its square before the
+third. So the evidence is spread over the crawl. A variant from a section of the site where the
+entry was not audited yet need not wait. If an entry was wrong in one section, variants from there
+go first, and only after this many from other sections is one of these audited."""
 _MORE_PAGES = 1.05
-"""An entry for which nothing could be audited waits until the crawl has so many times as many
+"""If none of its drops can be audited, an entry waits until the crawl has this many times the
 pages."""
 
 
 class AuditSample:
-    """Chooses the variants to audit: the first ones of each entry, and then a share of all.
+    """Chooses the variants to audit: the first ones of each entry, then a share of all drops.
 
-    If the budget has no room for an audit when a variant is dropped, the entries that merged it
-    wait until there is room. With a share of 1 every variant is audited.
+    If the budget has no room when a variant is dropped, the entries that merged it wait until there
+    is room. With a share of 1 every variant is audited.
 
-    :param share: as in ``URLCANON_AUDIT``; with 0 no variant is chosen.
+    :param share: the value of ``URLCANON_AUDIT``; with 0 no variant is chosen.
     :param max_false: the rate of false merges above which an entry fails.
     """
 
@@ -60,18 +60,18 @@ class AuditSample:
         self._waiting = WaitingEntries()
         self._under_way: dict[str, list[EntryRecord]] = {}
         self._paused: dict[str, int] = {}
-        # By the hashes of URLs without fragments: how often each was fetched, as refusals count.
+        # By the hash of a URL without its fragment: how often it was fetched, counted as refusals.
         self._fetched: BoundedMapping[int, int] = BoundedMapping(_REMEMBERED_URLS)
         self.budget = FetchBudget(share)
         self.is_answered = False
-        """Whether any page that was fetched a second time showed itself again."""
+        """Whether any page showed itself again when it was fetched a second time."""
 
     def has(self, drop: Drop) -> bool:
-        """Tell whether *drop* belongs to the share that is audited."""
+        """Tell whether *drop* belongs to the audited share."""
         return rank(drop) < self._share * 2**64
 
     def note(self, drop: Drop) -> None:
-        """Take note of a variant that was dropped."""
+        """Count *drop* for the records of its entries."""
         if self._share and _may_be_fetched(drop):
             self.records.note(drop)
 
@@ -84,7 +84,7 @@ class AuditSample:
         return self._order_in_sample(drop)
 
     def have_wait(self, drop: Drop) -> None:
-        """Have the entries that merged *drop* wait for an audit: its page is not fetched yet."""
+        """Let the entries that merged *drop* wait for an audit: its page was not fetched yet."""
         if not self._share or not _may_be_fetched(drop):
             return
         for record in self.records.of(drop.entries, drop.domain):
@@ -93,8 +93,8 @@ class AuditSample:
     def choose(self, drop: Drop, *, at_any_cost: bool = False) -> MergingEntries | None:
         """Return the entries that merged *drop* if it is to be audited now, else None.
 
-        :param at_any_cost: whether the budget is passed over for entries of which nothing is known:
-            the spider is idle, so no more pages will come that would make room.
+        :param at_any_cost: whether entries about which nothing is known ignore the budget: the
+            spider is idle, and no more pages will come to make room.
         """
         if not self._share or not _may_be_fetched(drop) or self._has_told(drop):
             return None
@@ -118,7 +118,7 @@ class AuditSample:
     def ended(self, url: str, fetches: int) -> None:
         """Note that the audit of *url* ended.
 
-        :param fetches: how many fetches it took, without those whose response the spider got.
+        :param fetches: how many fetches it took, not counting responses that the spider was given.
         """
         records = self._under_way.pop(url, None)
         if records is None:
@@ -132,12 +132,12 @@ class AuditSample:
         self.budget.end(fetches)
 
     def give_back(self, url: str) -> None:
-        """Note that the audit of *url* ends without a verdict: it does not count as chosen."""
+        """Note that the audit of *url* ends without a verdict and does not count as chosen."""
         for record in self._under_way.get(url, ()):
             record.chosen -= 1
 
     def pause(self, url: str, fetches: int) -> None:
-        """Note that the audit of *url* waits until the spider is idle, and frees its room so long.
+        """Note that the audit of *url* waits for the spider to be idle, and free its room.
 
         :param fetches: how many fetches it took so far, as for :meth:`ended`.
         """
@@ -145,7 +145,7 @@ class AuditSample:
         self.budget.end(fetches)
 
     def _has_room(self, drop: Drop, entries: Iterable[RuleEntry], *, at_any_cost: bool) -> bool:
-        """Tell whether *drop* may be audited for *entries* now; if not, have these wait."""
+        """Tell whether *drop* may be audited for *entries* now; if not, let these wait."""
         records = self.records.of(entries, drop.domain)
         needs = {record: need for record in records if (need := record.need) is not None}
         if not needs:
@@ -161,12 +161,13 @@ class AuditSample:
         return False
 
     def _may_wait(self, drop: Drop, record: EntryRecord) -> bool:
-        """Tell whether to wait for a drop from another section, which may tell more of an entry.
+        """Tell whether to wait for a drop from another section of the site, which may say more.
 
-        Drops that follow each other are often from one section of the site. An entry that was wrong
-        in one section is audited in that section.
+        Consecutive drops are often from one section. If an entry was wrong in some section, it is
+        audited there.
         """
-        # What is declared is not looked for later, and what is skipped is proved by all that it is.
+        # Declared canonicals are not tried again later, and any skipped URL helps to prove its
+        # template.
         is_other = drop.is_declared or drop.is_skipped
         if is_other or record.section_test()(drop.request.url):
             return False
@@ -176,7 +177,7 @@ class AuditSample:
         return is_of_few and record.passed_over < _APART**record.chosen
 
     def _order_in_sample(self, drop: Drop) -> int | None:
-        """Return the rank of *drop* in the sample, the lowest first; None if it is not in it.
+        """Return the rank of *drop* in the sample, the lowest first, or None if it is not in it.
 
         Sections of the site where one of its entries was never audited come first.
         """
@@ -186,7 +187,7 @@ class AuditSample:
         return rank(drop) if self.has(drop) else None
 
     def is_affordable(self, need: Need, *, more: int = 0) -> bool:
-        """Tell whether the budget has room for an audit for *need* now.
+        """Tell whether the budget has room for an audit with this *need* now.
 
         :param more: how many suspicions there are besides the suspected entries.
         """
@@ -194,16 +195,16 @@ class AuditSample:
         return self.budget.has_room(need, chain(range(more), suspects))
 
     def take_waiting(self, *, at_any_cost: bool = False) -> Iterator[EntryRecord]:
-        """Yield the waiting entries that are to be audited now, the most urgent needs first.
+        """Remove and yield the waiting entries to be audited now, the most urgent need first.
 
-        An entry that is yielded no longer waits. The budget is asked again after each.
+        The budget is checked again after each.
         """
-        # This is called for each page. In most crawls no entry waits, and to find that out takes
-        # less time than to ask the budget.
+        # Called for each page. In most crawls no entry waits, and checking that is cheaper than
+        # asking the budget.
         if not self._waiting or not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
             return
         self._waiting.go_on(self.budget.pages)
-        # Once for all of them: in a broad crawl these are thousands.
+        # Once for all entries: a broad crawl has thousands.
         affordable = set(filter(self.is_affordable, Need))
         for need in Need:
             if not at_any_cost and need not in affordable:
@@ -227,31 +228,31 @@ class AuditSample:
         self._waiting.go_on()
         for record in self.records.audited:
             need = record.need
-            # The first ones come before, of which some had to wait.
+            # First audits, some of which had to wait, go before doubts.
             if (need is None or not self.is_affordable(need)) and record.doubt():
                 self._waiting.add(record)
 
     def put_off(self, record: EntryRecord) -> None:
-        """Have *record* wait until there are more pages: no drop can be audited for it now."""
+        """Let *record* wait until there are more pages, since no drop can be audited for it now."""
         self._waiting.put_off(record, int(self.budget.pages * _MORE_PAGES) + 1)
 
     def go_on_with(self, entries: Iterable[RuleEntry], domain: str) -> None:
-        """Have *entries* wait for an audit of a remembered drop, unless one is under way.
+        """Let *entries* wait for an audit of a remembered drop, unless one is under way.
 
-        There may be no further drop that would start one.
+        Otherwise only a further drop would start one, and there may be none.
         """
         for record in self.records.of(entries, domain):
             if not record.under_way:
                 self._waiting.add(record)
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
-        """Tell whether auditing *drop* may say something about the entry of *record*."""
+        """Tell whether an audit of *drop* may say something about the entry of *record*."""
         if self._has_told(drop) or drop.domain != record.domain:
             return False
         return record in self.records.of(drop.entries, drop.domain)
 
     def told(self, url: str, *, is_refused: bool) -> None:
-        """Note that *url* was audited: it is not again, unless the server refused it."""
+        """Note that *url* was audited. It will not be again, unless the server refused it."""
         key = hash(as_shown(url))
         before = self._fetched.get(key) or 0
         self._fetched[key] = before + (1 if is_refused else _MOST_REFUSALS)
@@ -260,11 +261,11 @@ class AuditSample:
         return (self._fetched.get(hash(as_shown(drop.request.url))) or 0) >= _MOST_REFUSALS
 
     def may_repeat(self, drop: Drop) -> bool:
-        """Tell whether *drop* may show a page that has counted against one of its entries already.
+        """Tell whether *drop* may be another view of a page that counts against its entries.
 
-        Another view of that page would be no new evidence.
+        If so it would be no new evidence.
         """
-        # Of what is skipped it is not known which URLs are of one page.
+        # Which skipped URLs belong to one page is not known.
         if not self._suspected or drop.is_skipped:
             return False
         url = drop.request.url
@@ -277,13 +278,13 @@ class AuditSample:
         )
 
     def order_for(self, record: EntryRecord) -> Callable[[Drop], tuple[bool, bool, int]]:
-        """Return a sort key for drops that may be audited for *record*: the most telling first.
+        """Return a sort key for the drops that may be audited for *record*, the most telling first.
 
-        - What may be another view of a page that was audited comes last.
-        - Sections where the entry is to be audited next come first.
-        - Then the drop that is evidence for the most waiting entries. But once an audit of one of
-          its entries could tell nothing, the drop with the fewest entries: a verdict about it says
-          more of each.
+        1. Possible views of a page that was audited before come last.
+        2. Sections where the entry is to be audited next come first.
+        3. Then the drop that is evidence about the most waiting entries. But if an audit of one of
+           its entries ended without a verdict, the drop with the fewest entries: its verdict says
+           more about each.
         """
         is_told_in = record.section_test()
 
@@ -298,23 +299,24 @@ class AuditSample:
         return order
 
     def suspect(self, record: EntryRecord) -> None:
-        """Note that an audit found the entry of *record* to merge another page."""
+        """Note that an audit found that the entry of *record* merged two pages."""
         self._suspected.add(record)
         if record in self._waiting:
             self._waiting.add(record)
 
     def merging_entries(self, drop: Drop) -> MergingEntries:
-        """Return the entries without which *drop* would have had a URL of its own."""
+        """Return the entries without which *drop* would have had a canonical URL of its own."""
         if drop.is_declared or drop.is_skipped:
             return MergingEntries(tuple(drop.entries), is_joint=False)
         found = merging_entries(self._canonicalizer, drop.request.url, drop.first)
         if found.entries:
             return found
-        # Merged by what is always on: it is audited too, though there is nothing to suspend.
+        # Merged by a normalization that is always on. It is audited too, though it cannot be
+        # suspended.
         return MergingEntries(tuple(sorted(drop.entries)), is_joint=True)
 
     def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
-        """Tell whether all that speaks for any of *entries* is one content, perhaps a captcha."""
+        """Tell whether the evidence for any of *entries* is a single content, perhaps a captcha."""
         return any(record.may_be_doubted for record in self.records.of(entries, domain))
 
     def _forget(self, record: EntryRecord) -> None:
@@ -322,9 +324,9 @@ class AuditSample:
         self._suspected.discard(record)
 
     def _is_open(self, record: EntryRecord) -> bool:
-        """Tell whether an entry is to be audited whatever the budget says.
+        """Tell whether an entry is to be audited even beyond the budget.
 
-        That is one without a verdict, one that is suspected and not cleared, and a template of
+        That is so without any verdict, for a suspect that is not cleared, and for a template of
         ``skip`` that is not proved.
         """
         if record.entry.is_skip:
@@ -336,24 +338,24 @@ class AuditSample:
 
 
 def rank(drop: Drop) -> int:
-    """Return the rank of *drop* in a random order of all URLs: a hash."""
+    """Return a hash of the URL of *drop* as its rank in a random order of all URLs (64 bits)."""
     address = as_shown(drop.request.url)
     digest = blake2b(address.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
 
 def _may_be_fetched(drop: Drop) -> bool:
-    """Tell whether a rule caused *drop*, and whether an audit may fetch it and learn from that."""
+    """Tell whether an audit may fetch *drop*, and would learn from it something about a rule."""
     request = drop.request
     return (
         bool(drop.entries)
-        # What a GET of the URL shows says nothing about a request that sends something.
+        # A GET says nothing about a request that sends a body.
         and asks_by_url(request)
-        # It was merged by options of its own, not by a rule of the configuration.
+        # Options in its own meta merged it, not the configuration.
         and not isinstance(request.meta.get(META_KEY), dict)
         # Fetching it may have side effects.
         and ACTING_META.isdisjoint(request.meta)
-        # Both URLs differ in the fragment at most, which the server never sees.
+        # The URLs differ at most in the fragment, which the server never sees.
         and not drop.asks_the_same
         and not mark_of(request, AUDIT)
         and not mark_of(request, RESCUE)

@@ -1,4 +1,4 @@
-"""Counts what audits found for and against each entry, and acts on it."""
+"""Counts the verdicts of audits for each entry, and has entries suspended that fail."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class AuditVerdicts:
         self._figures = AuditFigures(stats)
 
     def count(self, case: AuditCase, pair: AuditedPair) -> None:
-        """Count what *case* found about *pair*."""
+        """Count the verdict of *case* about *pair*."""
         judgement = pair.judgement
         records = self._sample.records.of(pair.entries, pair.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
-            # These count as refusals: more URLs are audited, since others may be answered better.
+            # These count as refusals, so that more URLs are audited: others may show stable pages.
             is_restless = judgement.reason in {RESTLESS, SHARED} and case.fetches > 1
             self._stats.inc(Stat.AUDIT_UNJUDGED)
             for record in records:
@@ -53,9 +53,10 @@ class AuditVerdicts:
         self._take_over(records, other, section_of(pair.url), content)
 
     def heard(self, pair: AuditedPair) -> None:
-        """Count what another process of the crawl found about *pair*."""
+        """Count a verdict about *pair* that another process of the crawl found."""
         other = pair.other
-        # Here it may be known that the site shows this in place of several pages: no evidence.
+        # In this process it may be known that the site shows this content in place of several
+        # pages. Then it is no evidence.
         site = self._sample.records.sites.of(pair.domain)
         if other and not site.is_new(pair.page, other, pair.judgement.lacking):
             return
@@ -73,8 +74,8 @@ class AuditVerdicts:
     ) -> None:
         """Count a verdict for *records*, and suspend those that fail by it.
 
-        :param other: the other page; None if it was the same one.
-        :param content: the digest of what the kept page showed.
+        :param other: the other page, or None if it was the same page.
+        :param content: the digest of the kept page.
         """
         for record in records:
             record.add(other, content, section)
@@ -85,5 +86,5 @@ class AuditVerdicts:
         self._figures.show(records)
 
     def complete(self, spider: Spider) -> None:
-        """Complete the stats and log what was found."""
+        """Set the final stats and log the summary."""
         self._figures.complete(self._sample.records.audited, spider)

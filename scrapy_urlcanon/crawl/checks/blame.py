@@ -1,4 +1,4 @@
-"""Finds out which of several entries is to blame, when they merged two pages."""
+"""Finds out which of several entries is to blame for merging two pages."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Blamed(NamedTuple):
 
     judgement: Judgement
     entry: RuleEntry | None
-    """The entry that is to blame; None if no single one is."""
+    """The entry to blame, or None if it is not a single one."""
 
 
 class Blame:
-    """Finds the entry without which two URLs would have been kept apart.
+    """Finds the entry without which the two URLs would have been kept apart.
 
-    Suspects are tried one after the other. All other rules are applied to both URLs, and what comes
-    of that is fetched, unless it is one of the two URLs itself. If these still show the two pages,
-    the other rules are right, and the suspect is to blame.
+    The suspects are tried one after the other. Both URLs are canonicalized without the suspect, and
+    the results are fetched, unless they are the two URLs themselves. If these still show the two
+    pages, the other entries are right and the suspect is to blame.
     """
 
     def __init__(
@@ -56,24 +56,24 @@ class Blame:
         self._held = held
 
     def begin(self, case: AuditCase, found: Judgement) -> str | Blamed:
-        """Begin to look for the entry to blame: *case* has *found* another page.
+        """Begin to search for the entry to blame, after *case* has *found* another page.
 
-        :return: the result, or the URL that is to be fetched next.
+        :return: the result, or the URL to fetch next.
         """
         case.found = found
         domain = case.drop.domain
         records = {entry: self._records.record(entry, domain) for entry in case.merged_by.entries}
-        # Those with the most evidence against them first, then those with the least for them.
+        # The most evidence against first, then the least evidence for.
         case.suspects.extend(
             sorted(records, key=lambda e: (-len(records[e].others), records[e].same))
         )
         return self._suspect(case, found)
 
     def go_on(self, case: AuditCase, found: Judgement, response: Response | None) -> str | Blamed:
-        """Take the response to a fetch that tries the first suspect.
+        """Take the response to a fetch that tests the first suspect.
 
         :param response: None if the fetch failed.
-        :return: as of :meth:`begin`.
+        :return: as for :meth:`begin`.
         """
         entry, drop = case.suspects[0], case.drop
         side = None
@@ -82,13 +82,14 @@ class Blame:
             side = case.comparison and case.comparison.side_of(shown, found)
             if side is None and not self._contents.common.is_of_another(shown.digest, case.page):
                 self._hold(case, response)
-                # A third page counts twice: unlike a refusal, a further fetch would show it again.
+                # A third page counts twice: unlike after a refusal, another fetch would show it
+                # again.
                 case.failures += 1
         if side is None:
             case.failures += 1
             if case.failures < 2 * MOST_FETCHES:
                 return self._look(case, found)
-            # Nothing can be told of this suspect; another one may be to blame.
+            # Nothing can be said about this suspect. Another one may be to blame.
             case.suspects.popleft()
             case.failures = 0
             case.is_doubtful = True
@@ -102,7 +103,7 @@ class Blame:
         return self._suspect(case, found)
 
     def _suspect(self, case: AuditCase, found: Judgement) -> str | Blamed:
-        """Try the first of the suspects that are left."""
+        """Test the first of the remaining suspects."""
         if not case.suspects:
             reason = "another page, and no entry is to blame for it alone"
             if case.is_doubtful:
@@ -122,7 +123,7 @@ class Blame:
         return Blamed(found, entry)
 
     def _hold(self, case: AuditCase, response: Response) -> None:
-        """Hold *response*, which may be a third page, in case that has to be let through.
+        """Keep *response*, which may be a third page, in case the spider has to be given it.
 
         The server may not send it again.
         """

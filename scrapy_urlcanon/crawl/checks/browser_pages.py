@@ -1,4 +1,4 @@
-"""Pages of a browser, as scrapy-playwright has them."""
+"""Closes browser pages that scrapy-playwright opened for fetches of audits."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ logger = logging.getLogger(__name__)
 
 
 def close_page(request: Request) -> None:
-    """Close the page that *request* was fetched in, if it is open still.
+    """Close the browser page of *request*, if it is still open.
 
-    Who gets the response is to close it; this one nobody gets. Each counts against
-    ``PLAYWRIGHT_MAX_PAGES_PER_CONTEXT``: with enough of them open the crawl would stand still.
+    Usually the callback that gets the response closes it, but no callback gets this one. Open pages
+    count against ``PLAYWRIGHT_MAX_PAGES_PER_CONTEXT``, and at that limit the crawl would stand
+    still.
     """
     page: Any = request.meta.pop(BROWSER_PAGE_KEY, None)
     if page is not None and not page.is_closed():
@@ -28,5 +29,5 @@ def close_page(request: Request) -> None:
 
 
 def _failed(failure: Failure) -> None:
-    """Say that a page was not closed: the browser is gone, and all its pages with it."""
+    """Log that a page could not be closed: the browser, and all its pages with it, is gone."""
     logger.debug("A page of an audit was not closed: %s", failure.value)

@@ -1,4 +1,4 @@
-"""One comparison of two URLs, while a crawl goes on."""
+"""The state of one audit: the comparison of a dropped variant with the page that was kept."""
 
 from __future__ import annotations
 
@@ -45,115 +45,118 @@ _KEPT_FAILED = "the kept page failed when it was audited"
 
 
 class AuditedPair(NamedTuple):
-    """What the audit found about one dropped variant."""
+    """The result of the audit of one dropped variant."""
 
     url: str
     """The variant."""
     first: str
-    """The URL that stood for its page; for a skipped URL the one its page was found at, if any."""
+    """The URL that stands for its page. For a skipped URL, the URL at which its page was found, if
+    any."""
     entries: tuple[RuleEntry, ...]
-    """The entries that merged the two; if it is another page, those that are to blame for that."""
+    """The entries that merged the two. If they are two pages, only those that are to blame for it.
+    """
     domain: str
     judgement: Judgement
     page: bytes
-    """The fingerprint that both have; for a skipped URL that of the page it was compared with."""
+    """The fingerprint of both. For a skipped URL, that of the page it was compared with."""
 
     @property
     def is_same(self) -> bool:
-        """Whether both show one page."""
+        """Whether both URLs show the same page."""
         return self.judgement.verdict is Verdict.SAME
 
     @property
     def other(self) -> OtherPage | None:
-        """The variant as evidence of another page; None for any other verdict."""
+        """The variant as evidence of another page, or None for any other verdict."""
         is_other = self.judgement.verdict is Verdict.ANOTHER
         return OtherPage(self.url, self.first, self.judgement.own) if is_other else None
 
     @property
     def is_skipped(self) -> bool:
-        """Whether the variant is skipped, and no rule makes the two one."""
+        """Whether the variant is skipped, so that no rule gives both URLs one canonical form."""
         return any(entry.is_skip for entry in self.entries)
 
 
 def rounds_of(settings: BaseSettings) -> Iterator[int]:
-    """Return numbers for the audits of this run that no earlier run of its job has used.
+    """Return an iterator of numbers for audits that no earlier run of the job has used.
 
-    They are part of the fingerprints: with a number that was used before, the duplicate filter
-    would drop the fetch. In a first run they begin with 0, so that the HTTP cache of another crawl
-    answers these fetches.
+    The number is part of the fingerprint of a fetch. The duplicate filter of a resumed job would
+    drop a fetch whose number was used before. The first run begins with 0, so that the fetches of a
+    repeated crawl can be answered by the HTTP cache.
     """
     directory = settings["JOBDIR"]
-    # If the first run was killed early there is a journal, but nothing that Scrapy has stored.
+    # A run that was killed early leaves a journal, though Scrapy has stored nothing yet.
     is_resumed = bool(directory) and (Path(directory, FILE).exists() or has_begun(Path(directory)))
     return count(time_ns() if is_resumed else 0)
 
 
 @define(eq=False)
 class AuditCase:
-    """One audit of a dropped variant, from its first fetch to its verdict."""
+    """One audit of a dropped variant, from the first fetch to the verdict."""
 
     drop: Drop
     page: bytes
     merged_by: MergingEntries
     round: int
-    """Tells it from all other audits of the crawl."""
+    """A number that no other audit of the crawl has."""
     comparison: Comparison | None = None
-    """None until it is known what the kept page showed."""
+    """None until the content of the kept page is known."""
     side: Side = Side.VARIANT
-    """Which of the two URLs is being fetched."""
+    """Which of the two URLs is fetched now."""
     fetches: int = 0
     is_fetching: bool = False
-    """Whether it waits for a response."""
+    """Whether a fetch is on its way."""
     found: Judgement | None = None
-    """The verdict "another page", while it is not known yet which entry is to blame."""
+    """The verdict "another page", while the entry to blame for it is searched; else None."""
     suspects: deque[RuleEntry] = field(factory=deque)
-    """The entries that may be to blame, the one to be tried next first."""
+    """The entries that may be to blame, in the order in which they are tried."""
     looks: deque[str] = field(factory=deque)
-    """URLs still to be fetched, to find out whether the first suspect is to blame."""
+    """URLs still to be fetched to find out whether the first suspect is to blame."""
     failures: int = 0
-    """How many of these fetches failed; one that showed a third page counts twice."""
+    """How many of these fetches failed. One that showed a third page counts twice."""
     is_doubtful: bool = False
-    """Whether there was a suspect about which these fetches could tell nothing."""
+    """Whether these fetches could not clear or convict some suspect."""
     response: Response | None = None
-    """What the variant showed when it was fetched first."""
+    """The first response of the variant."""
     is_got: bool = False
-    """Whether the spider has got it."""
+    """Whether the spider was given that response."""
     has_kept: bool = True
-    """Whether its callback has got what the kept page shows; if not, only another one has."""
+    """Whether the callback of the variant has had the kept page. If not, only another callback has.
+    """
     is_refused: bool = False
-    """Whether the server sent something else than the page, or nothing."""
+    """Whether the server refused a fetch, or sent a part of a page or a changed one."""
     on_verdict: Callable[[Judgement], None] | None = None
-    """Is called with the verdict if the variant was not dropped, and the spider has both pages."""
+    """Set if the variant was not dropped and the spider has both pages: called with the verdict."""
 
     @property
     def address(self) -> str:
-        """The URL of the variant, without a fragment that makes no other page of it."""
+        """The URL of the variant, without a fragment unless that is a route (``#!``, ``#/``)."""
         return as_shown(self.drop.request.url)
 
     @property
     def has_control(self) -> bool:
-        """Whether the kept page was fetched a second time, and was itself."""
+        """Whether the kept page was fetched again and showed the same page as before."""
         return self.comparison is not None and self.comparison.has_control
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether it took as many fetches as an audit may take."""
+        """Whether it has taken as many fetches as an audit may."""
         return self.fetches >= _MOST_FETCHES
 
     @property
     def url_of_side(self) -> str:
-        """The URL that is fetched."""
+        """The URL that is fetched now."""
         return self.drop.first if self.side is Side.KEPT else self.drop.request.url
 
     @property
     def is_of_files(self) -> bool:
-        """Whether one side at least is no text, or more text than is read."""
+        """Whether at least one of the two is no text, or too long to be read as text."""
         return self.comparison is not None and self.comparison.is_of_files
 
     def compare_with(
         self, reference: PageDigest, noise: Noise, common: CommonContents | None = None
     ) -> Comparison:
-        """Compare the variant with what the kept page showed: *reference*."""
+        """Start the comparison of the variant with *reference*, the content of the kept page."""
         has_both = self.on_verdict is not None
         self.comparison = Comparison(
             reference,
@@ -163,13 +166,14 @@ class AuditCase:
             page=self.page,
             variant_page=self.drop.fingerprint if has_both else None,
             common=common,
-            # One verdict decides where the spider has both pages, so it takes one visit more.
+            # If the spider has both pages a single verdict decides, so one more visit is allowed
+            # for it.
             visits=MOST_FETCHES + has_both,
         )
         return self.comparison
 
     def may_differ_in_little(self, contents: PageContents) -> bool:
-        """Tell whether the variant differs from the kept page in any line, whatever the verdict.
+        """Tell whether variant and kept page differ in any line, even if the verdict is "the same".
 
         :param contents: reads the response of the variant.
         """
@@ -180,7 +184,8 @@ class AuditCase:
     def note_part(self, response: Response) -> None:
         """Note that *response* was cut short, so that it cannot be compared.
 
-        Two pages may be the same up to there, so the spider will get what came of a variant.
+        Two pages may agree up to the cut. If it is the variant's, the spider will be given this
+        response.
         """
         if self.side is Side.VARIANT:
             self.response = self.response or response
@@ -194,12 +199,12 @@ class AuditCase:
         return self.comparison.failed(self.side, reason)
 
     def is_undecided(self, judgement: Judgement) -> bool:
-        """Tell whether it looked different, and no control could be had that would say why."""
+        """Tell whether the two looked different, but the control that would explain it failed."""
         is_of_kept = self.side is Side.KEPT and judgement.reason in {_KEPT_FAILED, SHARED}
         return is_of_kept or judgement.reason in {CHANGED, RESTLESS}
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*."""
+        """Replace fingerprints of pages by those of *names*."""
         self.page = names.get(self.page, self.page)
         dropped_for = self.drop.fingerprint
         self.drop = self.drop._replace(fingerprint=names.get(dropped_for, dropped_for))
@@ -207,5 +212,5 @@ class AuditCase:
             self.comparison.rename(names)
 
     def is_waiting_for(self, mark: Mapping[str, Any]) -> bool:
-        """Tell whether the request with this *mark* is the fetch that it waits for."""
+        """Tell whether a request with this *mark* is the fetch now on its way."""
         return (mark.get("round"), mark["number"]) == (self.round, self.fetches)

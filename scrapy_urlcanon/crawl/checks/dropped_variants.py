@@ -1,4 +1,4 @@
-"""The dropped variants that the audit may yet fetch, in bounded memory."""
+"""Remembers dropped variants that may yet be audited or let through, in bounded memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _FOUND = 20
 
 
 class DroppedVariants:
-    """Keeps the dropped variants that may yet be audited, or let through.
+    """Remembers the dropped variants that may yet be audited or let through.
 
-    They are let through if the entry that merged them is suspended. The oldest are forgotten where
-    there are too many.
+    They are let through if an entry that merged them is suspended. If there are too many, the
+    oldest are forgotten.
     """
 
     def __init__(self, settings: CrawlSettings, stats: CrawlStats) -> None:
@@ -37,20 +37,20 @@ class DroppedVariants:
         self._max_bytes = settings.pending_max_bytes
         self._stats = stats
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
-        # The same ones, in the same order, by domain: a broad crawl has many domains.
+        # The same drops in the same order, by domain, since a broad crawl has many domains.
         self._by_domain: dict[str, dict[str, Drop]] = {}
         self._held = HeldBytes(parts_of)
-        # Those of the sample that wait for room in the budget, by rank. In the order in which they
-        # were dropped, the later pages of a site would not be audited.
+        # Those of the sample that wait for room in the budget, by rank. In the order of drops, only
+        # the early pages of a site would be audited.
         self._postponed: list[tuple[int, str]] = []
-        # Those of the sample whose page was not fetched yet, by the page.
+        # Those of the sample whose page was not fetched yet, by page.
         self._early: dict[bytes, list[tuple[int, str]]] = {}
         self._early_count = 0
 
     def remember(self, drop: Drop) -> None:
-        """Remember *drop*, unless one that asks for the very same is remembered already.
+        """Remember *drop*, unless one with the same key is remembered already.
 
-        What the spider asked for takes the place of what an audit made up.
+        A request of the spider replaces one that an audit made up.
         """
         key = key_of(drop.request)
         known = self._remembered.get(key)
@@ -63,7 +63,7 @@ class DroppedVariants:
             self._make_room()
 
     def replace(self, drop: Drop) -> None:
-        """Put *drop* in the place of the one with the same request: its fingerprint has changed."""
+        """Replace the drop that has the same request by *drop*, whose fingerprint is new."""
         key = key_of(drop.request)
         self._remembered[key] = self._by_domain[drop.domain][key] = drop
 
@@ -73,16 +73,16 @@ class DroppedVariants:
         return iter(self._remembered.values())
 
     def has(self, request: Request) -> bool:
-        """Tell whether *request* is remembered, or one that asks for the very same."""
+        """Tell whether a request with the same key as *request* is remembered."""
         return key_of(request) in self._remembered
 
     def of(self, request: Request) -> Request | None:
-        """Return the remembered request that asks for the very same as *request*, or None."""
+        """Return the remembered request with the same key as *request*, or None."""
         drop = self._remembered.get(key_of(request))
         return drop.request if drop else None
 
     def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Return some remembered drops on *domain* that *is_meant* is true of.
+        """Return some of the remembered drops on *domain* that *is_meant* accepts.
 
         Half of them are the oldest and half the newest, since an entry may be right for the first
         pages of a site and wrong for later ones.
@@ -95,9 +95,9 @@ class DroppedVariants:
         return [*oldest[: _FOUND // 2], *newest]
 
     def forget(self, request: Request) -> Request | None:
-        """Forget what asks for the very same as *request*, and return that request, or None.
+        """Forget the request with the same key as *request*; return it, or None.
 
-        What an audit made up is no request of the spider's.
+        None as well if an audit had made it up, since the spider never asked for it.
         """
         key = key_of(request)
         drop = self._remembered.pop(key, None)
@@ -110,7 +110,7 @@ class DroppedVariants:
         return drop.request if drop and not drop.is_made_up else None
 
     def take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Remove and return those on *domain* that *is_meant* is true of."""
+        """Remove and return the drops on *domain* that *is_meant* accepts."""
         taken = [*filter(is_meant, self._by_domain.get(domain, {}).values())]
         for drop in taken:
             self.forget(drop.request)
@@ -120,7 +120,8 @@ class DroppedVariants:
         """Keep *request*, which belongs to the sample, until the budget has room for it.
 
         :param rank: its place in the sample, the lowest first.
-        :param page: its page, if that was not fetched yet: then it waits for that too.
+        :param page: its page, if it was not fetched yet, so that the request waits for that as
+            well.
         """
         if page is None:
             insort(self._postponed, (rank, key_of(request)))
@@ -132,7 +133,7 @@ class DroppedVariants:
                 self._early_count -= len(self._early.pop(next(iter(self._early))))
 
     def came(self, page: bytes) -> None:
-        """Note that *page* was fetched: what was postponed until then waits for room alone."""
+        """Note that *page* was fetched, so that its postponed requests only wait for room."""
         postponed = self._early.pop(page, [])
         self._early_count -= len(postponed)
         for each in postponed:
@@ -140,14 +141,14 @@ class DroppedVariants:
         del self._postponed[self._max_count :]
 
     def all_came(self) -> None:
-        """End all waits for a page: no more will come, and some came under other fingerprints."""
+        """End all waits for a page: no more will come, and some have new fingerprints."""
         for page in tuple(self._early):
             self.came(page)
 
     def take_postponed(
         self, is_meant: Callable[[Drop], bool], is_room: Callable[[], bool]
     ) -> Iterator[Drop]:
-        """Yield the postponed drops that *is_meant* is true of, by rank, while there is room."""
+        """Yield the postponed drops that *is_meant* accepts, by rank, while there is room."""
         index = 0
         while index < len(self._postponed) and is_room():
             drop = self._remembered.get(self._postponed[index][1])
@@ -168,9 +169,10 @@ class DroppedVariants:
 
 
 def key_of(request: Request) -> str:
-    """Return a key that requests share if they ask for the very same: URL, method and body.
+    """Return a key that is equal for requests that ask for the same: URL, method and body.
 
-    Requests with ``dont_filter`` have one for each callback, since each callback gets the page.
+    The key of a request with ``dont_filter`` includes the callback, since each callback gets the
+    page.
     """
     is_for_each = request.dont_filter and not is_retry(request)
     callback = f" {callback_of(request, None)}" if is_for_each else ""

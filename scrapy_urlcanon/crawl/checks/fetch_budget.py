@@ -1,4 +1,4 @@
-"""How much of a crawl is fetched only to compare."""
+"""Limits how many fetches of a crawl are made only for audits."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _FIRST_SHARE, _FIRST_FETCHES = 0.06, 6
 _FURTHER_SHARE, _FURTHER_FETCHES = 0.03, 6
 _SUSPECT_SHARE, _SUSPECT_FETCHES = 0.08, 9
 _EXPECTED = 3
-"""How many fetches an audit is expected to take, as long as none has ended."""
+"""How many fetches an audit is expected to take until the first one has ended."""
 
 
 class Need(enum.IntEnum):
-    """Why a variant is to be audited, the most urgent reason first."""
+    """Why a variant should be audited, the most urgent reason first."""
 
     SUSPECTED = 0
-    """An entry that merged it has merged another page before."""
+    """An entry that merged it has wrongly merged pages before."""
     UNKNOWN = 1
-    """Nothing is known of an entry that merged it."""
+    """Nothing is known about an entry that merged it."""
     LITTLE_KNOWN = 2
-    """An entry that merged it was audited less often than each entry is to be at least."""
+    """An entry that merged it has had fewer audits than each entry is to have."""
     SAMPLED = 3
-    """It belongs to the share that is audited."""
+    """It belongs to the audited share."""
 
 
 class FetchBudget:
-    """Bounds the fetches of audits to a share of the pages.
+    """Limits the fetches of audits to a share of the pages.
 
-    Fetches whose response the spider gets do not count. The less urgent the reason for an audit,
-    the smaller its share, so that urgent ones need not wait for others. An audit that has begun is
-    completed, whatever it takes; then the next one waits until there are more pages.
+    Fetches whose response the spider is given do not count. The less urgent the need, the smaller
+    the share, so that urgent audits need not wait for others. An audit that has begun is completed
+    whatever it takes; the next one then waits until there are more pages.
 
     >>> budget = FetchBudget(0.01)
     >>> for _ in range(3):
@@ -50,7 +50,7 @@ class FetchBudget:
     >>> budget.has_room(Need.SAMPLED)
     False
 
-    :param share: as in ``URLCANON_AUDIT``; with 1 there is no bound.
+    :param share: the value of ``URLCANON_AUDIT``; with 1 there is no limit.
     """
 
     def __init__(self, share: float) -> None:
@@ -64,10 +64,10 @@ class FetchBudget:
         self._taken = _EXPECTED
 
     def has_room(self, need: Need, suspects: Iterable[object] = ()) -> bool:
-        """Tell whether there is room for one audit more.
+        """Tell whether there is room for one more audit.
 
-        :param suspects: the suspected entries, suspended ones included: each makes the budget
-            larger. No more of them are looked at than are needed.
+        :param suspects: the suspected entries, including suspended ones. Each enlarges the budget.
+            No more of them are consumed than needed.
         """
         if self._share >= 1:
             return True
@@ -94,7 +94,7 @@ class FetchBudget:
     def end(self, fetches: int) -> None:
         """Note that an audit ended.
 
-        :param fetches: how many fetches it took, without those whose response the spider got.
+        :param fetches: how many fetches it took, not counting responses that the spider was given.
         """
         self.under_way -= 1
         self._fetches += fetches

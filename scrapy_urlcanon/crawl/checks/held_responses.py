@@ -1,4 +1,4 @@
-"""Responses that audits fetched, and that the spider may yet need."""
+"""Holds responses that audits fetched and that the spider may yet need."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 _PART = 4
 _BESIDE_BODY = 6_000
-"""About how many bytes a response takes beside its body, with its request and headers."""
+"""An estimate of the bytes of a response besides its body, with its request and headers."""
 
 
 class HeldResponses:
     """Holds responses of audited variants, which the spider gets if they are let through.
 
-    They are not fetched again then, since a server may refuse what it has sent before.
+    They are not fetched again in that case, since a server may refuse to send them twice.
 
-    :param pending_max_bytes: as in ``URLCANON_PENDING_MAX_BYTES``. A quarter of it is for these
-        responses; when they take more, the oldest are forgotten.
+    :param pending_max_bytes: the value of ``URLCANON_PENDING_MAX_BYTES``. A quarter of it is for
+        these responses; when they take more, the oldest are forgotten.
     """
 
     def __init__(self, pending_max_bytes: int) -> None:
@@ -50,16 +50,16 @@ class HeldResponses:
         return self._responses.get(url)
 
     def take(self, request: Request) -> Response | None:
-        """Return and forget the response that is held for *request*; None if it has to be fetched.
+        """Return and forget the response held for *request*, or None if it has to be fetched.
 
-        *request* gets the meta that fetching it would have given it: the callback may read
-        ``download_latency``, and a middleware what it noted when the request was sent. It gets
-        nothing that the audited request had before that, which another page may have linked.
+        *request* is given the meta that the fetch set: the callback may read ``download_latency``,
+        and a middleware what it noted when the request was sent. It is not given the meta that the
+        audited request had before, since another page may have linked that one.
         """
         if not self._responses or not asks_by_url(request) or mark_of(request, AUDIT):
             return None
         if request.meta.get(BROWSER_PAGE_ASKED_KEY):
-            # The callback expects the browser's page, and that was closed after the audit.
+            # The callback expects the browser page, which was closed after the audit.
             return None
         response = self._responses.pop(request.url, None)
         if response is None:

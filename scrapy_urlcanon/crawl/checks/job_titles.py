@@ -1,4 +1,4 @@
-"""The titles of the pages that a job has got, from run to run."""
+"""Keeps the titles of the pages that a job has fetched, from one run to the next."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FILE = "urlcanon.titles"
 
 
 class JobTitles:
-    """Keeps them by their hashes, of 8 bytes each, in a file of the job.
+    """Stores the 8-byte hashes of titles in a file of the job directory.
 
-    It is gone while a run goes on, and written when that ends: one that was killed leaves none, and
-    then nobody knows them.
+    The file is deleted when a run begins and written when it ends. So after a run that was killed
+    it is missing, and the titles count as unknown.
 
     >>> from tempfile import TemporaryDirectory
     >>> from pathlib import Path
@@ -39,7 +39,7 @@ class JobTitles:
         self._path = directory / FILE
 
     def read(self) -> frozenset[int] | None:
-        """Return the titles of all runs before; None where they are not known."""
+        """Return the titles of all earlier runs, or None if they are not known."""
         if not has_begun(self._directory):
             return frozenset()
         try:
@@ -48,14 +48,14 @@ class JobTitles:
             return None
 
     def begin(self) -> None:
-        """Note that a run begins."""
+        """Delete the file, since a run begins."""
         with suppress(OSError):
             self._path.unlink()
 
     def end(self, titles: Iterable[int]) -> None:
-        """Write *titles*, those of all runs, if that is possible."""
+        """Write *titles*, those of all runs. An error of the disk is ignored."""
         new = self._path.with_suffix(".new")
-        # Where it is not, it is as if the run had been killed.
+        # If it cannot be written, the next run finds none, as after a kill.
         with suppress(OSError):
             new.write_bytes(array("Q", titles).tobytes())
             new.replace(self._path)

@@ -1,4 +1,4 @@
-"""What the pages of a crawl showed, kept in a file."""
+"""Keeps the digests of what the pages of a crawl showed in a temporary file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from scrapy_urlcanon.pages.same_page import PageDigest
 logger = logging.getLogger(__name__)
 
 _MOST_BYTES = 2048
-"""A content takes some 1,100 at most."""
+"""More than the longest record; the digest of a page takes up to about 1,100 bytes."""
 AT_HAND = 64
-"""So many of the last contents are in memory at most, or half as many."""
+"""At most this many of the latest contents, and at least half as many, are also in memory."""
 
 
 class KeptContents:
-    """Remembers what each page showed, in a temporary file: few of them are ever asked for again.
+    """Remembers the content of each page in a temporary file, since few are ever needed again.
 
-    It remembers at least the last ``limit // 2`` contents that were set, and at most *limit*. In
-    memory is only where each one stands, and the last few. Nobody else can open the file, and it
-    is gone with the process. Where the disk is full that is said once, and what is set meanwhile
-    is forgotten.
+    At least the last ``limit // 2`` contents that were set are remembered, and at most *limit*.
+    Memory holds only their offsets in the file, and the latest contents. No other process can open
+    the file, and it vanishes with this one. If the disk is full that is logged once, and contents
+    set meanwhile are not remembered.
 
     >>> contents = KeptContents(4)
     >>> for number in range(5):
@@ -39,9 +39,9 @@ class KeptContents:
 
     def __init__(self, limit: int) -> None:
         self._half = max(1, limit // 2)
-        # When the younger one is full the older one is forgotten whole.
+        # As in :class:`.BoundedMapping`, when the younger half is full the older one is forgotten.
         self._young, self._old = _Half(), _Half()
-        # Of the pages that the spider has next, which is when most are asked for.
+        # Contents of the pages that the spider is about to get: most requests are for these.
         self._last: BoundedMapping[bytes, PageDigest] = BoundedMapping(min(self._half, AT_HAND))
         self._has_failed = False
 
@@ -64,11 +64,11 @@ class KeptContents:
                 )
 
     def get(self, page: bytes) -> PageDigest | None:
-        """Return what *page* showed, or None."""
+        """Return the content of *page*, or None."""
         return self._last.get(page) or self._young.get(page) or self._old.get(page)
 
     def pop(self, page: bytes) -> PageDigest | None:
-        """Forget *page* and return what it showed, or None."""
+        """Forget *page* and return its content, or None."""
         content = self.get(page)
         self._last.pop(page)
         self._young.places.pop(page, None)
@@ -77,17 +77,17 @@ class KeptContents:
 
 
 class _Half:
-    """Some contents in one file."""
+    """Contents of pages in one file."""
 
     def __init__(self) -> None:
         self.places: dict[bytes, int] = {}
-        """Where the last content of each page begins."""
+        """The offset of the latest content of each page."""
         self.count = 0
-        """How many were added, also for one page."""
+        """How many contents were added, counting those that replaced others."""
         self._file: IO[bytes] | None = None
 
     def add(self, page: bytes, content: PageDigest) -> None:
-        """Remember *content* for *page*.
+        """Write *content* for *page*.
 
         :raises OSError: if it cannot be written.
         """
@@ -103,19 +103,19 @@ class _Half:
         self.places[page] = place
 
     def get(self, page: bytes) -> PageDigest | None:
-        """Return what *page* showed, or None."""
+        """Return the content of *page*, or None."""
         place = self.places.get(page)
         if place is None or self._file is None:
             return None
         self._file.seek(place)
-        # Written by this process, and what follows is not looked at.
+        # Written by this process; ``loads`` ignores the bytes after the record.
         return PageDigest(*marshal.loads(self._file.read(_MOST_BYTES)))  # noqa: S302
 
 
 def _new_file() -> IO[bytes]:
     try:
-        # No buffer: what is written is whole or an error.
+        # Unbuffered: a write succeeds or raises at once.
         return TemporaryFile(prefix="urlcanon-", buffering=0)
     except OSError:
-        # There is no folder to write to, as in some containers: memory has to do.
+        # There is no writable folder, as in some containers. Memory has to do.
         return BytesIO()

@@ -1,4 +1,4 @@
-"""The contents of the pages of a crawl, to compare others with."""
+"""Remembers what each page of the crawl showed, so that audits can compare with it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class PageContents:
-    """Remembers what each page showed, under the fingerprint that its requests share.
+    """The content of each page, by the fingerprint that its requests share.
 
-    :param max_pages: how many pages are remembered at most; the last half of them always is.
-    :param max_size: up to which size of a body, in bytes, its text is read.
-    :param make_contents: makes what remembers them, given *max_pages*.
+    :param max_pages: the most pages that are remembered; at least the last half as many are.
+    :param max_size: bodies up to this many bytes are read as text.
+    :param make_contents: makes the store for *max_pages* contents.
     """
 
     def __init__(
@@ -45,30 +45,30 @@ class PageContents:
         self._first_urls = first_urls
         self._max_size = max_size
         self._contents = make_contents(max_pages)
-        # The pages whose content is that of another URL than the one that stands for them.
+        # Pages whose content comes from another URL than their representative.
         self._borrowed: BoundedMapping[bytes, bool] = BoundedMapping(max_pages)
         self.common = CommonContents(max_pages)
-        """Which contents several pages have in common."""
+        """Which contents several pages share."""
         requests.on_renamed.append(self.renamed)
 
     def get(self, page: bytes) -> PageDigest | None:
-        """Return what *page* showed; None if it was not fetched, or is forgotten."""
+        """Return the content of *page*, or None if it was not fetched or is forgotten."""
         return self._contents.get(page)
 
     def of_first(self, page: bytes) -> PageDigest | None:
-        """Return what the URL that stands for *page* showed; None if only others were fetched."""
+        """Return the content of the first URL of *page*, or None if only others were fetched."""
         return None if page in self._borrowed else self._contents.get(page)
 
     def keep(self, page: bytes, content: PageDigest) -> None:
-        """Remember *content* for *page*: for responses that :meth:`note` does not see."""
+        """Store *content* for *page*, for responses that :meth:`note` does not see."""
         self._contents[page] = content
 
     def lend(self, page: bytes) -> None:
-        """Note that another URL stands for *page* from now on than the one that showed this."""
+        """Note that *page* has a new representative, which did not show the stored content."""
         self._borrowed[page] = True
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
-        """Know pages by their new fingerprints, *names*: the rules changed."""
+        """Replace fingerprints of pages by those of *names*, after the rules have changed."""
         contents = {new: self._contents.pop(page) for page, new in names.items()}
         for new, content in contents.items():
             if content:
@@ -79,22 +79,22 @@ class PageContents:
         self.common.forget(names)
 
     def read(self, response: Response) -> PageDigest:
-        """Return the digest of *response*; of a long one that of its bytes alone."""
+        """Return the digest of *response*; if it is too long, of its bytes only."""
         if len(response.body) > self._max_size:
             return PageDigest.of_bytes(response.body)
         return page_of(response).digest
 
     def shown(self, response: Response) -> Shown:
-        """Return what *response* shows, line by line."""
+        """Return the lines that *response* shows."""
         return Shown(page_of(response), self.read(response))
 
     def note(self, request: Request, response: Response) -> None:
-        """Remember *response* as the content of the page of *request*, and of what led there.
+        """Store *response* as the content of the page of *request* and of pages redirected to it.
 
-        Not what an audit fetched, which may be another page, nor what has no content, such as a
-        304, or was cut short. What another URL than the one that stands for the page showed (to a
-        request with ``dont_filter``, or a download within a callback) is remembered only until that
-        one is fetched.
+        Responses to audits are not stored, as they may be other pages; nor are responses without
+        content, such as a 304, or cut short. The content of a URL that is not the representative of
+        its page (as for a request with ``dont_filter``, or a download within a callback) is kept
+        only until that one is fetched.
         """
         is_content = is_success(response) and response.body and not is_cut_short(response)
         page = self._requests.pages.own(request)
@@ -110,7 +110,7 @@ class PageContents:
             self.common.lead(source, page)
 
     def _keep(self, page: bytes, content: PageDigest, *, is_own: bool) -> None:
-        """Remember *content* for *page*, unless what the URL that stands for it showed is known."""
+        """Store *content* for *page*, unless that of its representative is known."""
         if is_own:
             self._borrowed.pop(page)
         elif self._contents.get(page) is None:
@@ -119,7 +119,7 @@ class PageContents:
             self._contents[page] = content
 
     def _stands_for(self, page: bytes, request: Request) -> bool:
-        """Tell whether the URL of *request* stands for *page*, or will do so from now on."""
+        """Tell whether the URL of *request* is the representative of *page*, or becomes it now."""
         if mark_of(request, RESCUE) and self._requests.takes_its_place(request, page):
             return True
         released = mark_of(request, RELEASED)
@@ -127,5 +127,5 @@ class PageContents:
             return not released.get("in_doubt")
         first = self._first_urls.of(page)
         is_first = first is None or first in {request.url, *sources_of(request)}
-        # Before a filtered request for it is scheduled, any URL may yet come to stand for the page.
+        # Until a filtered request for the page is scheduled, any URL may become its representative.
         return is_first and (not is_unfiltered(request) or self._first_urls.is_scheduled(page))

@@ -1,4 +1,4 @@
-"""The other pages that audits of a site found, and which of them count as evidence."""
+"""Decides which differences that audits found on a site count as evidence against a rule."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 _REMEMBERED_LINES = 20_000
 _LEAST_OTHERS = 2
-"""One page condemns no rule."""
+"""The fewest other pages that can fail an entry: one alone never does."""
 _PARTS = re.compile(r"[^/?&;#]+")
-"""A part of a URL: the host, a segment of the path, or a parameter."""
+"""A part of a URL: the host, a path segment, or a parameter."""
 
 
 class OtherPage(NamedTuple):
-    """A variant that showed another page, with the lines that only this page has."""
+    """A variant that showed another page than its representative."""
 
     url: str
     first: str
-    """The URL that stood for it."""
+    """The URL that it was dropped for."""
     own: frozenset[LineKey]
-    """The hashes of its own lines, as in :class:`~scrapy_urlcanon.pages.verdict.Judgement`."""
+    """The hashes of the lines that only the variant shows, as in
+    :class:`~scrapy_urlcanon.pages.verdict.Judgement`."""
 
     @property
     def dropped(self) -> frozenset[str]:
@@ -44,7 +45,7 @@ class OtherPage(NamedTuple):
 def parts_dropped(url: str, first: str) -> frozenset[str]:
     """Return the parts of *url* that *first* does not have.
 
-    If it has no such part, as where they differ in a trailing slash, it is *url* without its query.
+    If there are none, as when they differ in a trailing slash, return *url* without its query.
 
     >>> sorted(parts_dropped("http://a.example/topic?t=8&page=1", "http://a.example/topic?page=1"))
     ['t=8']
@@ -59,7 +60,7 @@ def without_query(url: str) -> str:
 
 
 def section_of(url: str) -> str:
-    """Return the section of the site that *url* is in: the host, and the first folder of the path.
+    """Return the section of the site that *url* is in: the host and the first folder of the path.
 
     >>> section_of("http://a.example/forum/7?id=1"), section_of("http://a.example/7?id=/8/")
     ('a.example/forum', 'a.example')
@@ -69,31 +70,30 @@ def section_of(url: str) -> str:
 
 
 class SiteEvidence:
-    """What the audits of one site know about its pages: noise, and lines that several pages show.
+    """What audits know about the pages of one site: which lines are noise, and which are shared.
 
-    A log-in form that is shown in place of two different pages has lines that neither page has, the
-    same ones both times. So lines that are shown in place of several pages are no evidence.
+    A log-in form shown in place of two different pages has lines that neither page has, the same
+    both times. So lines that are shown in place of several pages are no evidence.
 
-    An exception are variants that may be two views of one page, since one has all the parts that
-    were dropped from the other's URL, as ``?t=8`` and ``?t=8&page=1``. Lines that both show still
-    count.
+    Variants that may be two views of one page are exempt, and lines that both show still count.
+    That is assumed if all parts dropped from one URL are among those dropped from the other, as
+    with ``?t=8`` and ``?t=8&page=1``.
     """
 
     def __init__(self) -> None:
         self.noise = Noise()
-        # By line: the first page in whose place it was shown, and the parts that were dropped from
-        # that URL.
+        # By line: the first page in whose place it was shown, and the parts dropped from that URL.
         self._owners: dict[LineKey, tuple[Hashable, frozenset[str]]] = {}
         self._shared: set[LineKey] = set()
-        # The lines that each callback has got from audited pages.
+        # By callback: the lines that audits gave it.
         self._had: defaultdict[str, set[LineKey]] = defaultdict(set)
 
     def is_new(self, page: Hashable, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
-        """Note a variant of *page* that showed another page; tell whether that is evidence.
+        """Record a variant of *page* that showed another page; tell whether it is evidence.
 
-        It is if any line of its own was in no other page that an audit compared before.
+        It is if some line of its own was in no other page that was compared before.
 
-        :param lacking: the lines of *page* that the variant does not have.
+        :param lacking: the lines of *page* that the variant does not show.
         """
         if len(self._owners) > _REMEMBERED_LINES:
             self._owners.clear()
@@ -109,9 +109,9 @@ class SiteEvidence:
         return not unseen.isdisjoint(other.own)
 
     def is_new_to(self, callback: str, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
-        """Note that *callback* gets *other*; tell whether any of its own lines is new to it.
+        """Record that *callback* gets *other*; tell whether any line of its own is new to it.
 
-        :param lacking: as of :meth:`is_new`: lines that the callback has got from the kept page.
+        :param lacking: as for :meth:`is_new`: lines that the callback has had from the kept page.
         """
         had = self._had[callback]
         is_new = not other.own <= had
@@ -119,7 +119,7 @@ class SiteEvidence:
         return is_new
 
     def note_shared(self, lines: Iterable[LineKey], dropped: frozenset[str] = frozenset()) -> None:
-        """Note that *lines*, by their hashes, are shown in place of several pages.
+        """Record that *lines*, by their hashes, are shown in place of several pages.
 
         :param dropped: the parts that a rule dropped from the URL that shows them now, if any.
         """
@@ -129,17 +129,17 @@ class SiteEvidence:
                 self._shared.add(line)
 
     def forget(self, pages: AbstractSet[Hashable]) -> None:
-        """Forget what was shown in place of *pages*: their fingerprints have changed."""
+        """Forget what was shown in place of *pages*, whose fingerprints have changed."""
         self.noise.forget(pages)
         self._owners = {line: of for line, of in self._owners.items() if of[0] not in pages}
 
     def is_evidence(self, other: OtherPage) -> bool:
-        """Tell whether *other* has a line of its own that is neither shared nor noise by now."""
+        """Tell whether *other* still has a line of its own that is neither shared nor noise."""
         return any(line not in self._shared and not self.noise.holds(line[0]) for line in other.own)
 
 
 def outcome_of(test: SequentialTest, evidence: Iterable[OtherPage | None]) -> Outcome:
-    """Return the outcome of *test* for *evidence*: other pages, or None for each same page."""
+    """Return the outcome of *test* for *evidence*: an other page, or None for each same page."""
     verdicts = [*evidence]
     outcome = test.outcome(verdict is None for verdict in verdicts)
     if outcome is Outcome.FAILS and len(verdicts) - verdicts.count(None) < _LEAST_OTHERS:

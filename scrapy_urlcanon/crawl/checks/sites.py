@@ -1,4 +1,4 @@
-"""What is known of the pages of all sites of a crawl, in bounded memory."""
+"""Holds the evidence about the pages of each site of a crawl, in bounded memory."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.noise import Noise
 
 _REMEMBERED_LINES = 500_000
-"""Lines of the pages of all sites, and pages, of some 100 bytes each."""
+"""The most lines and pages that are remembered, over all sites; some 100 bytes each."""
 _REMEMBERED_SITES = 100_000
-"""Sites with audited entries, of some 3 kB each."""
+"""The most sites with audited entries; some 3 kB each."""
 
 
 class Sites:
-    """What the audits of each site know about its pages.
+    """The evidence that audits have gathered about the pages of each site.
 
-    Most of that is which lines the pages have. When there are too many lines, those of the site are
-    forgotten that sent no page for the longest time; which lines were noise is kept. When there are
-    too many sites, the oldest is forgotten with all that is known of it.
+    Most of it is which lines the pages show. If there are too many lines, those of the site that
+    has been idle longest are forgotten, but not which of them were noise. If there are too many
+    sites, the one that has been idle longest is forgotten altogether.
 
     >>> sites = Sites(most_lines=4)
     >>> for domain in ("a.example", "b.example"):
@@ -32,9 +32,9 @@ class Sites:
     >>> sites.of("a.example").noise.size, sites.of("b.example").noise.size
     (0, 3)
 
-    :param on_forget: is called with each domain that is forgotten.
-    :param most_lines: how many lines and pages are remembered in all.
-    :param most: how many sites are remembered.
+    :param on_forget: called with each domain that is forgotten.
+    :param most_lines: the most lines and pages that are remembered, over all sites.
+    :param most: the most sites that are remembered.
     """
 
     def __init__(
@@ -47,18 +47,18 @@ class Sites:
         self._on_forget = on_forget
         self._most_lines = most_lines
         self._most = most
-        # In both, the site that sent a page last stands last.
+        # In both mappings the site that sent the latest page is last.
         self._sites: dict[str, SiteEvidence] = {}
         self._sizes: dict[str, int] = {}
         """How many lines and pages are remembered of each."""
         self._total = 0
 
     def __contains__(self, domain: str) -> bool:
-        """Tell whether the pages of *domain* are noted."""
+        """Tell whether anything is recorded about the pages of *domain*."""
         return domain in self._sites
 
     def of(self, domain: str) -> SiteEvidence:
-        """Return what is known of the pages of *domain*."""
+        """Return the evidence about *domain*, new if there is none."""
         site = self._sites.get(domain)
         if site is None:
             if len(self._sites) >= self._most:
@@ -71,15 +71,15 @@ class Sites:
         return self.of(domain).noise
 
     def watch(self, domain: str) -> None:
-        """Have the pages of *domain* noted from now on, before any two of them are compared."""
+        """Start recording the pages of *domain*, before any two of them are compared."""
         self.of(domain)
 
     def saw(self, domain: str, page: bytes, lines: Mapping[int, set[int]]) -> None:
-        """Note the *lines* that *page* of *domain* shows."""
+        """Record the *lines* that *page* of *domain* shows."""
         site = self.of(domain)
         self._sites[domain] = self._sites.pop(domain)
         site.noise.saw(page, lines)
-        # An audit may have noted some of it, or all was forgotten.
+        # The size may have changed since: an audit added lines, or all were forgotten.
         self._total += site.noise.size - self._sizes.pop(domain, 0)
         self._sizes[domain] = site.noise.size
         while self._total > self._most_lines:
@@ -88,7 +88,7 @@ class Sites:
             self._sites[oldest].noise.forget_pages()
 
     def forget_pages(self, pages: AbstractSet[bytes]) -> None:
-        """Forget what was shown in place of *pages*: their fingerprints have changed."""
+        """Forget what was shown in place of *pages*, whose fingerprints have changed."""
         for site in self._sites.values():
             site.forget(pages)
 

@@ -1,4 +1,8 @@
-"""Looks for the pages of skipped URLs among the pages that other URLs showed."""
+"""Audits skipped URLs: searches their pages among those that the crawl gets by other URLs.
+
+A template of ``skip`` claims that each page is found elsewhere too, but not under which URL. So a
+sample of skipped URLs is fetched, and their pages are searched by content.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +46,17 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _MOST_LIKE = 500
-"""How many pages with one title are looked at. If there are more, no page is called missing."""
+"""The most pages with one title that are compared. If there are more, none is called missing."""
 
 
 class SkippedPages:
-    """Looks for what skipped URLs show among the pages that the spider has got, or gets later.
+    """Searches the pages of skipped URLs among those that the spider has had or gets later.
 
-    Only pages with the same title are compared. A page that is not found waits until the spider is
-    idle. Then it is compared with the page that is most like it, as any two URLs are; if no page
-    has its title it is fetched a second time, as a control.
+    Only pages with the same title are compared. If none is the same, the case waits until the
+    spider is idle. Then it is compared with the most similar page, as any two URLs are. If no page
+    has its title, it is fetched a second time as a control.
 
-    :param sites: what is known about the pages of each domain.
+    :param sites: the evidence about the pages of each domain.
     :param held: holds the responses of skipped URLs whose page is not found yet.
     """
 
@@ -74,12 +78,12 @@ class SkippedPages:
         self._sites = sites
         self._held = held
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
-        # How many more pages can be noted for certain before one is forgotten.
+        # How many more pages can be noted before any is forgotten.
         self._room = settings.audit_max_pages // 2
-        # The cases whose page was not found so far, and by title those that wait for more pages.
+        # The content of cases whose page was not found so far, and the cases that wait, by title.
         self._shown: dict[AuditCase, PageDigest] = {}
         self._waiting: dict[int, list[AuditCase]] = {}
-        # The keys (:func:`_key`) of the pages of earlier runs; None if these are not known.
+        # The keys (:func:`_key`) of the pages of earlier runs, or None if these are not known.
         self._earlier: frozenset[int] | None = frozenset()
         seen = settings.seen_file(crawler.spider)
         if (seen and seen.exists()) or not is_local(crawler.settings):
@@ -91,12 +95,12 @@ class SkippedPages:
             crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def spider_closed(self) -> None:
-        """Write the keys of all pages that the job has got, for its next run."""
+        """Store the keys of all pages that the job has had, for its next run."""
         if self._earlier is not None and self._room >= 0:
             self._titles.end({*self._earlier, *self._urls})
 
     def note(self, url: str, content: PageDigest) -> Iterator[tuple[AuditCase, Judgement]]:
-        """Note that the spider has *content* of *url*; yield the cases that waited for it."""
+        """Note that the spider has *content* of *url*; yield the cases whose page that is."""
         self._add(url, content)
         for case in tuple(self._waiting.get(_key(content), ())):
             shown = self._shown.get(case)
@@ -111,7 +115,7 @@ class SkippedPages:
             self._room -= 1
 
     def ended(self, case: AuditCase) -> None:
-        """Note that *case* has a verdict; if the spider got its page, others may be the same."""
+        """Note that *case* has a verdict; if the spider got its page, others may match that."""
         shown = self._shown.pop(case, None)
         waiting = self._waiting.get(_key(shown)) if shown else None
         if waiting and case in waiting:
@@ -126,9 +130,9 @@ class SkippedPages:
             record_as_seen(self._crawler, Request(url))
 
     def judge(self, case: AuditCase, response: Response, shown: Shown) -> Judgement | None:
-        """Return the verdict about a skipped URL; None if it has to wait for more pages.
+        """Return the verdict about a skipped URL, or None if it has to wait for more pages.
 
-        It is the same page as the URL at which its page is found.
+        The verdict is "the same" if its page is found at another URL.
         """
         content, noise = shown.digest, self._sites.noise_of(case.drop.domain)
         if self._contents.common.has_several_pages(content):
@@ -145,17 +149,17 @@ class SkippedPages:
         return _judged_alone(noise, before, shown)
 
     def go_on(self) -> Iterator[tuple[AuditCase, Judgement | Side]]:
-        """Look once more for the pages of the cases that wait: no more pages will come.
+        """Search the pages of waiting cases once more, since no more pages will come.
 
-        Yield each case with its verdict, or with the side that is to be fetched. By now more may be
-        known about noise. On each domain only the first case that is not found is compared with the
-        page most like it: what that says about noise may be enough to find the others.
+        Yields each case with its verdict, or with the side to fetch next. More may be known about
+        noise by now. On each domain only the first case without a page is compared with the most
+        similar page: what that shows about noise may be enough to find the pages of the others.
         """
         asked = set()
         for case in [*chain.from_iterable(self._waiting.values())]:
             domain, shown = case.drop.domain, self._shown.get(case)
             if domain in asked or shown is None:
-                # It waits for the first case of its domain; or its template was suspended.
+                # It waits for the first case of its domain, or its template was suspended.
                 continue
             place = self._place_of(case, shown)
             if place:
@@ -169,7 +173,7 @@ class SkippedPages:
                 yield case, self._compare(case, shown)
 
     def _compare(self, case: AuditCase, shown: PageDigest) -> Side:
-        """Have *case* compared with the page most like it; return the side to fetch for that."""
+        """Begin to compare *case* with the most similar page; return the side to fetch for that."""
         like = self._like(shown)
         if not like:
             return Side.VARIANT
@@ -185,14 +189,14 @@ class SkippedPages:
         return following if isinstance(following, Side) else Side.VARIANT
 
     def _led_to(self, case: AuditCase, response: Response) -> str | None:
-        """Return the URL that the skipped one redirected to, if the spider has that page."""
+        """Return the URL that the skipped one redirected to, if the spider has had that page."""
         if response.url == case.drop.request.url:
             return None
         page = self._fingerprints.page(Request(response.url))
         return response.url if page is not None and self._requests.is_had(page) else None
 
     def _place_of(self, case: AuditCase, shown: PageDigest) -> str | None:
-        """Return another URL that showed the spider the same page, or None."""
+        """Return another URL by which the spider had the same page, or None."""
         like = self._like(shown)
         return next((url for url, _, content in like if self._are_one(case, shown, content)), None)
 
@@ -200,10 +204,10 @@ class SkippedPages:
         return bool(self._sites.noise_of(case.drop.domain).same_page(content, shown))
 
     def _like(self, shown: PageDigest) -> list[tuple[str, bytes, PageDigest]]:
-        """Return the URLs with the same title, their fingerprints, and what they showed."""
+        """Return the URLs with the same title, each with its fingerprint and content."""
         found = []
         for url in self._urls.get(_key(shown)) or ():
-            # Under the present rules: some may have been suspended since.
+            # Under the present rules, since some may have been suspended.
             page = self._fingerprints.page(Request(url))
             content = page and self._contents.get(page)
             if page and content:
@@ -222,7 +226,7 @@ def _found_at(case: AuditCase, place: str) -> Judgement:
 
 
 def _judged_alone(noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
-    """Return the verdict about a page that no other URL showed, by its two fetches."""
+    """Return the verdict about a page that no other URL showed, from two fetches of it."""
     content = shown.digest
     if _key(before) != _key(content):
         return Judgement(Verdict.CANNOT_TELL, RESTLESS)
@@ -238,7 +242,7 @@ def _judged_alone(noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
 
 
 def _key(content: PageDigest) -> int:
-    """Return what two pages must share to be compared: the title; of a file, all its bytes."""
+    """Return what two pages must share to be compared: the title, or all bytes of a file."""
     return hash64(content.digest) if content.lines is None else content.title
 
 

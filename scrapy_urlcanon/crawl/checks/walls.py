@@ -1,4 +1,4 @@
-"""Fetches pages once more in whose place a site showed a wall for a while, such as a captcha."""
+"""Fetches pages again for which the site showed a wall, such as a captcha, for a while."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SEVERAL = 2
-"""A content may be a wall if so many pages show it that no rule merges."""
+"""How many pages must show the same content, without being merged, for it to count as a wall."""
 _MORE_PAGES = 1.1
-"""For a spider that gets more requests whenever it is idle: walls are looked for again once it has
-so many times as many pages."""
+"""A spider that gets new requests whenever it is idle is idle often. Walls are searched again once
+it has this many times as many pages as at the last search."""
 
 
 class Walls:
-    """Lets through other URLs of the pages that were behind a wall when they were fetched.
+    """Lets other URLs of pages through that were fetched while the site showed a wall.
 
-    With a status of 200 the callback took the wall (a captcha, "slow down", a log-in form) for the
-    page, and the other URLs of the page were dropped as duplicates. So when the spider is idle, one
-    of these is let through for each content that several pages show. If that brings something else,
-    the wall is gone, and one URL of each of the other pages is let through. If it brings the same,
-    as a log-in form that stays, nothing more is fetched.
+    With status 200 the callback takes the wall (a captcha, "slow down", a log-in form) for the
+    page, and the other URLs of the page are dropped as duplicates. So when the spider is idle, each
+    content that several pages show is tested: one dropped URL of one of these pages is fetched. If
+    it shows something else, the wall is gone, and one URL of each of the other pages is let through
+    too. If it shows the same, as a log-in form that stays does, nothing more is fetched.
 
     :param variants: the dropped variants of pages that the spider has.
     :param contents: what these pages showed.
-    :param budget: bounds how many contents are tried; the one that most pages show always is.
+    :param budget: limits how many contents are tested. The most common one always is.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class Walls:
         self._contents = contents
         self._budget = budget
         self._stats = stats
-        # By the look of a wall: the page that was asked for once more.
+        # By the look of a wall: the page whose variant was fetched to test it.
         self._asked: dict[int, bytes] = {}
         self._next = 1
-        """The number of pages from which on walls are looked for again."""
+        """The number of pages at which walls are searched again."""
         self._is_told_soon = False
-        """Whether a request was let through whose outcome is to be looked at."""
+        """Whether a request was let through whose outcome has to be checked."""
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def spider_idle(self) -> None:
-        """Ask once more for pages that may have been behind a wall."""
+        """Test contents that may be walls, and let pages through whose wall is gone."""
         if self._budget.pages < self._next and not self._is_told_soon:
             return
         self._next = int(self._budget.pages * _MORE_PAGES) + 1
@@ -95,7 +95,7 @@ class Walls:
                 self._let_through(drop)
 
     def _groups(self) -> dict[int, dict[bytes, Drop]]:
-        """Return the oldest drop of each page by the look of that; the most common look first."""
+        """Return the oldest drop of each page, grouped by look, the most common look first."""
         found: dict[int, dict[bytes, Drop]] = {}
         for drop in self._variants.drops:
             content = None if drop.is_skipped else self._contents.get(drop.fingerprint)
@@ -104,7 +104,7 @@ class Walls:
         return dict(sorted(found.items(), key=lambda each: -len(each[1])))
 
     def _is_over(self, look: int, groups: Mapping[int, Sized]) -> bool | None:
-        """Tell whether the page that was asked for is no longer behind a wall; None if unknown."""
+        """Tell whether the page that was tested shows something else now; None if unknown."""
         asked = self._asked.get(look)
         content = asked and self._contents.get(asked)
         if not content:
@@ -126,11 +126,11 @@ class Walls:
 
 
 def _look_of(content: PageDigest) -> int:
-    """Return a hash of the title and of the lines without their numbers: the same for each wall.
+    """Return a hash of the title and the lines without numbers, the same for each copy of a wall.
 
-    A wall may show a number that changes, such as one of the request. Pages that differ in numbers
-    alone have them in their titles too. Of a long page, of which not all lines are known, the look
-    is the digest: a wall is short.
+    A wall may show a number that changes, such as a request id. Pages that differ only in numbers
+    usually have these in their titles too. The look of a long page, whose lines are not all known,
+    is its digest; a wall is short.
     """
     lines, limit = sampled_lines(content)
     is_whole = limit == UNBOUNDED

@@ -1,1 +1,4 @@
-"""The entries of rules: what the audits found of each, which wait for one, which are off."""
+"""Keeps the audit results of each rule entry, and suspends entries that prove wrong.
+
+An entry is one element of an option's list or mapping, such as ``sid`` of ``drop_params``.
+"""

@@ -1,4 +1,4 @@
-"""What the audit has found of each entry, for the stats and the log."""
+"""Reports the audit results of each entry in the stats and the log."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ROWS = 20
 
 
 class AuditFigures:
-    """Keeps the stats of the first entries as they are, and adds those of the most audited ones.
+    """Sets the stats of the first entries during the crawl, and of the most audited at its end.
 
-    So the telnet console has them while the crawl goes on, and their number stays bounded.
+    So they can be watched from the telnet console, and their number is bounded.
     """
 
     def __init__(self, stats: CrawlStats) -> None:
@@ -31,15 +31,15 @@ class AuditFigures:
         self._shown: set[EntryRecord] = set()
 
     def show(self, records: Iterable[EntryRecord]) -> None:
-        """Take over what is new of *records*."""
+        """Update the stats of those of *records* that are shown."""
         for record in records:
             if record in self._shown or len(self._shown) < _ROWS:
                 self._shown.add(record)
                 self._set(record)
 
     def complete(self, records: list[EntryRecord], spider: Spider) -> None:
-        """Take over the first of *records*, the most audited ones first, and log them."""
-        # Once a parameter is judged by itself, nothing may be left of what its option was to tell.
+        """Set the stats of the first of *records*, which are sorted by audits, and log them."""
+        # Once a parameter has a record of its own, that of its option may be empty.
         rows = [
             record
             for record in records[:_ROWS]

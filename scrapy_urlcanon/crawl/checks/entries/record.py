@@ -1,4 +1,4 @@
-"""What the audit found about the entries of rules, and what that says of them."""
+"""The audit results of one entry on one domain, and the conclusions drawn from them."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_SECTIONS = 12
-"""In how many sections of a site an entry is audited at most: on some sites each page has a folder
-of its own."""
+"""The most sections of a site that an entry is spread over: some sites have a folder for each page.
+"""
 _CLEARED = 3
-"""A suspected entry is cleared once it was right more than so many times as often as wrong."""
+"""A suspected entry is cleared when it was right more than this many times as often as wrong."""
 _FIRST = 3
-"""How many drops of each entry on each domain are audited whatever the share."""
+"""How many drops of each entry are audited on each domain, whatever the share."""
 _FIRST_SKIPPED, _MOST_SKIPPED = 10, 60
-"""How many skipped URLs are audited for a template of ``skip``: the first number proves it if all
-their pages are found elsewhere; else up to the second one, until it is proved or suspended. More
-than for other entries, since nothing else would fetch a page that is only there."""
+"""How many skipped URLs are audited for a template of ``skip``. The first number proves it if all
+their pages are found elsewhere. Otherwise audits go on up to the second number. These are more than
+for other entries, since nothing else would fetch a page that exists only there."""
 _SUSPECTED = 12
-"""How many drops of a suspected entry are audited, until it is suspended or cleared; up to twice as
-many if the server refuses some."""
+"""How many drops of a suspected entry are audited until it is suspended or cleared. If the server
+refuses some, up to twice as many are."""
 _IDLE = 50
-"""An entry that changed the URLs of so many drops, and was needed for none of them, is no longer
-audited."""
+"""An entry is no longer audited once it has changed the URLs of this many drops without ever being
+needed to merge them."""
 
 
 class EntryRecord:
-    """What the audit found about one entry on one domain.
+    """The audit results of one entry on one domain.
 
     :param max_false: the rate of false merges above which the entry fails.
     """
@@ -45,61 +45,63 @@ class EntryRecord:
         self.entry = entry
         self.domain = domain
         self.chosen = 0
-        """How many of the variants that it merged were chosen to be fetched."""
+        """How many of the variants that it merged were chosen for an audit."""
         self.under_way = 0
         """How many of these audits have not ended."""
         self.unsettled = 0
         """How many of these found another page, but not which of several entries is to blame."""
         self.passed_over = 0
-        """How many drops whose URL it changed were not audited since one was last chosen."""
+        """How many of its drops were not audited since the last one that was."""
         self.looked_in: tuple[str, ...] = ()
-        """The sections of the site that the first chosen variants were from."""
+        """The sections of the site from which the first variants were chosen."""
         self.idle = 0
-        """How many drops it changed the URL of, without being needed to merge it."""
+        """How many drops it changed the URL of without being needed to merge them."""
         self.same = 0
         self.cannot_tell = 0
         self.settled = 0
         """The value of ``chosen`` when the entry last held, or when it first became suspect."""
         self.refused = 0
-        """How many audits since then the server refused: "slow down", a captcha, a log-in form."""
+        """How many audits since then the server refused ("slow down", a captcha, a log-in form)."""
         self.is_doubted = False
-        """Whether one more is to be chosen, now that there is nothing else to fetch."""
-        # The digest of what the first page that was the same showed.
+        """Whether one more audit is wanted, as all evidence for it may be a single wall."""
+        # The digest of the first kept page that its variant agreed with.
         self._proof = b""
         self._has_contents = self._is_believed = False
         self.until: int | None = None
-        """How many pages the spider had when it was turned off; None while it is on."""
+        """How many pages the spider had when the entry was suspended, or None while it is in force.
+        """
         self._site = site
         self._max_false = max_false
-        # The last verdicts, the oldest first: the section of the site, and the other page; None if
-        # it was the same page. A list, since most are empty, and an empty deque takes ten times as
-        # much memory.
+        # The last verdicts, the oldest first: the section of the site, and the other page, or None
+        # if it was the same page. A list, since most are empty and an empty deque takes ten times
+        # as much memory.
         self._verdicts: list[tuple[str, OtherPage | None]] = []
 
     @property
     def others(self) -> list[OtherPage]:
-        """The other pages among them that are evidence."""
+        """The other pages that still count as evidence."""
         return [other for _, other in self._evidence() if other]
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it merged another page, by the evidence so far. Called often: no list is made."""
+        """Whether there is any evidence against it. Called often, so no list is made."""
         return any(other for _, other in self._evidence())
 
     @property
     def sections(self) -> frozenset[str]:
-        """The sections of the site where it was wrong; if nowhere, all that it was judged in."""
+        """The sections of the site where it was wrong, or if nowhere, where it was judged."""
         wrong = frozenset(section for section, other in self._evidence() if other)
         return wrong or frozenset(section for section, _ in self._evidence())
 
     def is_new(self, section: str) -> bool:
-        """Tell whether no variant of *section* was chosen, as far as that is remembered."""
+        """Tell whether no variant from *section* was chosen yet, as far as that is remembered."""
         return section not in self.looked_in and len(self.looked_in) < _REMEMBERED_SECTIONS
 
     def section_test(self) -> Callable[[str], bool]:
-        """Return a test for URLs from the sections where the entry is to be audited next.
+        """Return a predicate for URLs from the sections where the entry is to be audited next.
 
-        These are the sections where it was wrong; if nowhere, those where it was not audited yet.
+        These are the sections where it was wrong, or if there are none, those where it was not
+        audited.
         """
         is_suspect, wrong = self.is_suspect, self.sections
         if is_suspect:
@@ -107,7 +109,7 @@ class EntryRecord:
         return lambda url: self.is_new(section_of(url))
 
     def choose(self, section: str) -> None:
-        """Note that a variant of *section* was chosen to be fetched."""
+        """Note that a variant from *section* was chosen for an audit."""
         self.chosen += 1
         self.under_way += 1
         self.passed_over = 0
@@ -117,14 +119,14 @@ class EntryRecord:
 
     @property
     def is_cleared(self) -> bool:
-        """Whether it was right often enough in the sections where it was wrong too."""
+        """Whether it was right often enough, even in the sections where it was wrong."""
         wrong = self.sections
         verdicts = [other for section, other in self._evidence() if section in wrong]
         return verdicts.count(None) > _CLEARED * (len(verdicts) - verdicts.count(None))
 
     @property
     def is_excused(self) -> bool:
-        """Whether all verdicts on it were discounted: they rest on what several pages show."""
+        """Whether all verdicts against it were discounted, since they rest on shared content."""
         return bool(self._verdicts) and not self.judged
 
     @property
@@ -139,25 +141,24 @@ class EntryRecord:
 
     @property
     def may_be_doubted(self) -> bool:
-        """Whether all that speaks for it is one content, and that was not looked into yet.
+        """Whether all evidence for it is a single content, and that was not checked yet.
 
-        At the beginning of a crawl that may be a captcha, which all URLs show until they show their
-        pages.
+        Early in a crawl it may be a captcha, shown for all URLs for a while.
         """
         return self.has_one_content and not self._is_believed
 
     @property
     def has_one_content(self) -> bool:
-        """Whether all variants that showed the kept page showed one and the same content.
+        """Whether all variants that agreed with their kept page showed one and the same content.
 
-        It may be what the site shows in place of its pages, or an empty frame that a script fills.
-        Not for ``skip``: one log-in form may well be the page of all skipped URLs.
+        It may be a wall, or an empty frame that a script fills. Never for ``skip``: a log-in form
+        may well be the page of all skipped URLs.
         """
         return bool(self._proof) and not self._has_contents and not self.entry.is_skip
 
     @property
     def outcome(self) -> Outcome:
-        """What is known of the entry so far."""
+        """The conclusion about the entry so far."""
         verdicts = [*self._evidence()]
         outcome = outcome_of(_test(self._max_false), (other for _, other in verdicts))
         if outcome is not Outcome.FAILS and self._fails_in_a_section(verdicts):
@@ -167,10 +168,10 @@ class EntryRecord:
 
     @property
     def need(self) -> Need | None:
-        """Why its next variant is to be audited beyond the share; None if there is no reason."""
+        """Why another variant should be audited beyond the share, or None if there is no reason."""
         if self.is_doubted:
             return Need.UNKNOWN
-        # Counted anew once it held: it may be wrong for later pages.
+        # Counted from the last time it held, since it may be wrong for later pages.
         chosen = self.chosen - self.settled
         skips = self.entry.is_skip
         most = _MOST_SKIPPED if skips else _SUSPECTED
@@ -185,7 +186,7 @@ class EntryRecord:
         return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN
 
     def doubt(self) -> bool:
-        """Have one more variant chosen if all that speaks for it is one content; return whether."""
+        """Ask for one more audit if a single content is all evidence for it; tell if it is."""
         if not self.may_be_doubted or self.others:
             return False
         # Once is enough.
@@ -193,10 +194,10 @@ class EntryRecord:
         return True
 
     def add(self, other: OtherPage | None, content: bytes = b"", section: str = "") -> None:
-        """Take over a verdict: another page, or None for the same one.
+        """Add a verdict: another page, or None for the same page.
 
-        :param section: where on the site it is, as of :func:`section_of`.
-        :param content: the digest of what the page that stood for it showed.
+        :param content: the digest of the kept page.
+        :param section: where on the site it is; see :func:`section_of`.
         """
         self.same += other is None
         if other is None and content:
@@ -209,7 +210,7 @@ class EntryRecord:
             self.settled, self.refused = self.chosen, 0
 
     def turn_off(self, pages: int) -> None:
-        """Note that it is suspended, after so many *pages*: its evidence is not discounted now."""
+        """Note that it is suspended after this many *pages*; its evidence now stays as it is."""
         self._verdicts = [*self._evidence()]
         self.until = pages
 
@@ -221,8 +222,8 @@ class EntryRecord:
     def _fails_in_a_section(self, verdicts: list[tuple[str, OtherPage | None]]) -> bool:
         """Tell whether it is wrong in one section of the site, however right it is elsewhere.
 
-        The allowed error is divided by the number of sections (a Bonferroni correction), since one
-        of many fails by chance more easily.
+        The error level is divided by the number of sections (Bonferroni correction), since one of
+        many fails by chance more easily.
         """
         wrong = {section for section, other in verdicts if other}
         count = len({section for section, _ in verdicts})

@@ -1,4 +1,4 @@
-"""The records of the entries of rules, on each domain of a crawl."""
+"""Finds the audit record of each rule entry on each domain of a crawl."""
 
 from __future__ import annotations
 
@@ -16,39 +16,40 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped.drop import Drop
 
 _FREQUENT = 3
-"""From how many URLs on a parameter that is not to be kept is judged by itself."""
+"""For options that drop any name, a parameter gets a record of its own once it was in this many
+URLs."""
 _REMEMBERED_NAMES = 100_000
 
 
 class EntryRecords:
-    """Has a record of each entry on each domain, in bounded memory.
+    """Has a record for each entry on each domain, in bounded memory.
 
-    :param max_false: the rate of false merges that is too much for an entry.
-    :param on_forget: is called with each record of a domain of which nothing is known any more.
+    :param max_false: the rate of false merges above which an entry fails.
+    :param on_forget: called with each record of a domain that is forgotten.
     """
 
     def __init__(self, max_false: float, on_forget: Callable[[EntryRecord], object]) -> None:
         self._max_false = max_false
         self._on_forget = on_forget
         self.sites = Sites(self._forget)
-        """What is known of the pages of each domain."""
+        """The evidence about the pages of each domain."""
         self._records: dict[str, dict[RuleEntry, EntryRecord]] = {}
-        # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
+        # By entry and domain: hashes of the first few URLs that had a parameter of that name.
         self._names: dict[tuple[RuleEntry, str], set[int]] = {}
 
     @property
     def audited(self) -> list[EntryRecord]:
-        """What was found about each entry on each domain, the most audited first."""
+        """The records of all audited entries, the most audited first."""
         of_all = chain.from_iterable(map(dict.values, self._records.values()))
         records = (record for record in of_all if record.chosen)
         return sorted(records, key=lambda record: -record.judged)
 
     def note(self, drop: Drop) -> None:
-        """Take note of the names of parameters that a variant which may be audited lost."""
+        """Count the parameters that an option such as ``keep_params`` dropped from *drop*."""
         if len(self._names) > _REMEMBERED_NAMES:
             self._names.clear()
         for entry in drop.entries:
-            # The URL that stands for it comes again and again.
+            # Only names in the dropped URL: the representative's would be counted again and again.
             if _drops_any_name(entry) and entry.entry in drop.request.url:
                 urls = self._names.setdefault((entry, drop.domain), set())
                 if len(urls) < _FREQUENT:
@@ -59,15 +60,16 @@ class EntryRecords:
         return list(dict.fromkeys(self.record(entry, domain) for entry in entries))
 
     def record(self, entry: RuleEntry, domain: str, *, is_guilty: bool = False) -> EntryRecord:
-        """Return the record of *entry* on *domain*.
+        """Return the record of *entry* on *domain*, new if there is none.
 
-        :param is_guilty: whether it is known to be to blame, and not one of many.
+        :param is_guilty: whether it is known to be to blame, so that it gets a record of its own.
         """
         if _drops_any_name(entry):
             if is_guilty:
                 self._names[entry, domain] = {*range(_FREQUENT)}
             elif len(self._names.get((entry, domain), ())) < _FREQUENT:
-                # Each link may have a name of its own: one by one they would all be audited.
+                # Each link may have a parameter name of its own, and all of them would be audited
+                # one by one.
                 entry = RuleEntry(entry.option)
         site = self.sites.of(domain)
         records = self._records.setdefault(domain, {})
@@ -77,7 +79,7 @@ class EntryRecords:
         return record
 
     def _forget(self, domain: str) -> None:
-        """Forget what was found on *domain*: it is begun anew if anything more is dropped there."""
+        """Forget the records of *domain*. They are started anew if anything is dropped there."""
         for record in self._records.pop(domain, {}).values():
             self._on_forget(record)
 

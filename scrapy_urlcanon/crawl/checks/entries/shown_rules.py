@@ -1,4 +1,4 @@
-"""Rules as a report shows them: without the secrets that they may hold."""
+"""Formats rules for logs and reports, without the secrets that they may hold."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def shown_rule(entry: RuleEntry) -> str:
 
 
 def shown_layers(layers: Iterable[Layer]) -> str:
-    """Return *layers* as one text."""
+    """Return *layers* as text, separated by commas."""
     return ", ".join(map(shown_layer, layers))
 
 
 def shown_value(value: Any) -> str:
-    """Return the *value* of an option as Python has it, no longer than a report can show.
+    """Return the *value* of an option as Python source, shortened to what a report can show.
 
     >>> shown_value({"sid": "1", "view": "grid"}), shown_value(["/a?token=1", "/a?sid={s}"])
     ("{'sid': '***', 'view': 'grid'}", "['/a?token=***', '/a?sid={s}']")

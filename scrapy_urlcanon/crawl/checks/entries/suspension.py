@@ -1,4 +1,4 @@
-"""Turns off, while crawling, what the audit has found to be wrong."""
+"""Suspends entries that audits found to be wrong, and lets through what they had merged."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ logger = logging.getLogger(__name__)
 
 
 class Suspension:
-    """Turns an entry off for a domain, and lets through what it had merged, and nothing else.
+    """Turns an entry off for a domain, and schedules exactly the requests that it had merged.
 
-    :param take: removes and returns what was dropped on a domain and what it is given is true of,
-        in the order in which that is to be let through.
+    :param take: given a domain and a predicate, removes and returns the drops on that domain that
+        the predicate accepts, in the order in which they are to be scheduled.
     """
 
     def __init__(
@@ -65,10 +65,11 @@ class Suspension:
         self._stats = stats
         self._take = take
         self.orphans: set[bytes] = set()
-        """What the duplicate filter has as seen, though nobody has fetched its page."""
+        """Fingerprints that the duplicate filter still has as seen, though their page was never
+        fetched."""
 
     def suspend(self, record: EntryRecord) -> bool:
-        """Turn off the entry of *record*, which is wrong; return whether that was to be done."""
+        """Turn off the entry of *record*, which is wrong; return whether that was done."""
         entry, domain = record.entry, record.domain
         is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
         if not is_known or self._rule_changes.is_suspended(entry, domain):
@@ -104,12 +105,12 @@ class Suspension:
         return True
 
     def suspended_elsewhere(self, entry: RuleEntry, domain: str) -> None:
-        """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""
+        """Turn *entry* off on *domain*, as another process did, and schedule what it dropped."""
         if not self._rule_changes.is_suspended(entry, domain):
             self._turn_off(entry, domain, [])
 
     def _advice(self, record: EntryRecord) -> str:
-        """Return what does for good what a suspension does for this crawl; empty for no rule."""
+        """Return how to remove the entry for good, as text; empty if it is no entry of a rule."""
         if record.entry.option not in BY_NAME:
             return ""
         configuration = self._canonicalizer.configuration.as_written()
@@ -118,9 +119,10 @@ class Suspension:
         return f" {way.advice} {way.line}".rstrip()
 
     def _turn_off(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
-        """Turn *entry* off on *domain*, and schedule what it had merged, and nothing else.
+        """Turn *entry* off on *domain*, and schedule the requests that it had merged.
 
-        Return how many requests that are.
+        :param others: the pages that audits found, which the spider has had.
+        :return: how many requests were scheduled.
         """
         before = copy(self._canonicalizer)
         self._rule_changes.suspend(entry, domain)
@@ -130,8 +132,8 @@ class Suspension:
         def is_meant(drop: Drop) -> bool:
             if not merges or drop.is_skipped or drop.is_declared:
                 return drop.domain == domain and entry in drop.entries
-            # Another URL may stand for its page now than when it was dropped, and its callback may
-            # have got that by a third one.
+            # The representative may have changed since the drop, and the callback may have got the
+            # page by a third URL.
             page = drop.fingerprint
             first = stood.get(page) or self._first_urls.of(page) or drop.first
             first = self._requests.got_by(drop.request, page) or first
@@ -139,32 +141,33 @@ class Suspension:
             return drop.domain == domain and canonicalize(drop.request.url) != canonicalize(first)
 
         drops = self._take(domain, is_meant)
-        # Those that stay dropped are of the page that the URL which stood for it shows.
+        # The drops that remain belong to the page that their representative shows.
         self._requests.rename(names, besides={drop.request.url for drop in drops})
         for other in others if merges else ():
-            # The spider got it from the audit.
+            # The audit gave it to the spider.
             record_as_seen(self._crawler, Request(other.url))
             self._requests.passed_on.split_off(other.url)
         for drop in drops:
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
-            # A copy: the fingerprint of a request is that of the rules it was made under.
+            # A copy, since the fingerprint of a request is cached under the old rules.
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
         return len(drops)
 
     def _split_pages(
         self, domain: str, before: Canonicalizer
     ) -> tuple[dict[bytes, bytes], dict[bytes, str]]:
-        """Record the pages of *domain* as seen under the fingerprints that their URLs have now.
+        """Move the pages of *domain* to the fingerprints that their URLs have under the new rules.
 
-        What the spider has is not to be fetched again. And the URL that a wrong entry made of
-        others is one that nobody has fetched: under its fingerprint another page is known so far.
+        These are recorded as seen, so that what the spider has had is not fetched again. The old
+        ones are removed: under the URL that a wrong entry made of others, another page was known.
 
-        Return the fingerprints that they had, with those of now and the URLs that stood for them.
+        :param before: the canonicalizer as it was before the suspension.
+        :return: the new fingerprint for each old one, and the first URL for each old one.
         """
         names: dict[bytes, bytes] = {}
         stood: dict[bytes, str] = {}
-        # Most are of other domains, and to tell of which takes twenty times as long. An address
-        # may be written in several ways.
+        # Most URLs are of other domains, and to canonicalize them takes twenty times as long as
+        # this check. An IP address may be written in several ways.
         is_name = registrable_domain(domain) is not None
         for page, url in self._first_urls.items():
             if is_name and domain not in url.lower():
@@ -173,7 +176,7 @@ class Suspension:
             if canonical == old:
                 continue
             stood[page] = url
-            # What a callback yields has a fingerprint before it comes to the scheduler.
+            # A request that a callback yields gets its fingerprint before it reaches the scheduler.
             is_scheduled = self._first_urls.is_scheduled(page)
             self._first_urls.forget(page)
             if not forget_seen(self._crawler, page):
@@ -183,13 +186,14 @@ class Suspension:
                 if is_scheduled:
                     record_as_seen(self._crawler, Request(url))
             else:
-                # That of a request with a body, or with a name for its page, is not made of the URL
-                # alone: nothing tells the one that it has now, and no other request has its page.
+                # The fingerprint of a request with a body, or with a page name of its own
+                # (`urlcanon_key`), is not made from the URL alone, so the new one cannot be
+                # computed. A key that no request has replaces it.
                 names[page] = page[::-1]
         return names, stood
 
     def releases(self, drop: Drop) -> bool:
-        """Schedule *drop* if it was dropped for another page; return whether it was."""
+        """Schedule *drop* if its fingerprint was that of an orphan; return whether it was."""
         if not self.orphans:
             return False
         page = self._fingerprints.page(drop.request)

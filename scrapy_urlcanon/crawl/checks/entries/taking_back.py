@@ -1,4 +1,4 @@
-"""How a user takes back an entry that the audit has suspended."""
+"""Tells the user how to remove an entry for good that an audit has suspended for this crawl."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ _SETTINGS = name_of("rules"), name_of("spider_rules")
 
 @frozen
 class TakingBack:
-    """What to do to have an entry off on a domain from the first request of the next crawl."""
+    """What to do to have an entry off on a domain from the start of the next crawl."""
 
     advice: str
-    """In a sentence."""
+    """A sentence."""
     line: str
-    """What to paste; empty where nothing does it."""
+    """What to paste into the settings; empty if no line would do."""
 
 
 def taking_back(
     configuration: Configuration, entry: RuleEntry, domain: str, urls: Iterable[str]
 ) -> TakingBack:
-    """Return how *entry* is taken back on *domain*.
+    """Return how to take *entry* back on *domain*.
 
-    A layer is stronger than all below it, and within it the longer pattern wins, but for what
-    overrides. So the line goes to the weakest place in which it has an effect: that is tried.
+    Later layers win over earlier ones, and within a layer longer patterns win, except over
+    overrides. Each possible place is tried, the weakest first, and the first one where the line has
+    an effect is proposed.
 
-    :param configuration: with all that was written, and nothing suspended.
-    :param urls: some that the entry changed, or skipped.
+    :param configuration: as it was written, without suspensions.
+    :param urls: URLs that the entry changed or skipped.
     """
     if entry.option == DECLARED_CANONICAL:
         return TakingBack(
@@ -70,14 +71,15 @@ def taking_back(
                 place, line = f"{option} of {place}", value
             shown = shown_value(line)
             if shown != repr(line):
-                # It has a secret, which is not to be shown, and without it would do nothing.
+                # It contains a secret, which must not be shown, and without it the line would do
+                # nothing.
                 break
             return TakingBack(f"To take it back, add to {place}:", f"{shown[1:-1]},")
     return TakingBack("To take it back, remove it where it is written.", "")
 
 
 def _united(known: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return *known* with *options* too, or None where it says what contradicts them."""
+    """Return *known* with *options* added, or None if they contradict each other."""
     united = dict(known)
     for option, value in options.items():
         has = known.get(option)
@@ -97,21 +99,21 @@ def _opposite(name: str) -> str:
 
 
 def _name(item: Any) -> str:
-    """Return the name that an element of a list is, or the first of two templates."""
+    """Return the name that an element of a list is, or the first of a pair of templates."""
     return item if isinstance(item, str) else str(item[0])
 
 
 def _known(
     configuration: Configuration, setting: str, domain: str, *, overrides: bool
 ) -> RuleSet | None:
-    """Return what *setting* has for *domain* already, beside its overrides or as one."""
+    """Return the rules that *setting* already has for *domain*, as overrides or not."""
     wanted = setting, Pattern(domain), overrides
     sets = chain.from_iterable(configuration.origins)
     return next((one for one in sets if _key(one) == wanted), None)
 
 
 def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
-    """Return *configuration* with *rule_set* in its setting, in place of one for its pattern."""
+    """Return *configuration* with *rule_set* in its setting, replacing one for the same pattern."""
     origins = list(configuration.origins)
     names = [source.name for source in configuration.sources]
     setting = rule_set.layer.origin
@@ -120,7 +122,7 @@ def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
         others = (known for known in origins[place] if _key(known) != _key(rule_set))
         origins[place] = (*others, rule_set)
     else:
-        # The setting of the project stands below that of the spider.
+        # The project's setting comes before that of the spider.
         place = names.index(_SETTINGS[1]) if _SETTINGS[1] in names else len(names)
         origins.insert(place, (rule_set,))
     return configuration._replace(origins=tuple(origins))
