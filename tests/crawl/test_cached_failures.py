@@ -291,3 +291,33 @@ async def test_url_by_which_a_page_was_cached_brings_it_to_another_callback(craw
     result = await crawl(respond, settings, spider=TwoCallbacks)
     assert result.crawler.stats.get_value(f"item of {SITE}/a") == 1
     assert result.crawler.stats.get_value(f"reviews of {SITE}/a") == 1
+
+
+@pytest.mark.parametrize("storage", ["FilesystemCacheStorage", "DbmCacheStorage"])
+@deferred_f_from_coro_f
+async def test_what_was_cached_without_us_answers_its_own_url(crawl, caplog, storage):
+    """Where only what is cached counts (``HTTPCACHE_IGNORE_MISSING``) nothing else would come.
+
+    A page whose first URL failed is there by another one. What redirects to a URL that Scrapy takes
+    for the same does not answer that.
+    """
+    urls = ("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2", "/c?x=1&a=2")
+    pages = {
+        "/": links(*urls),
+        "/a?sid=1": page("gone", status=404),
+        "/a?sid=2": page("a"),
+        "/b?sid=1": page("b"),
+        "/b?sid=2": page("b"),
+        "/c?x=1&a=2": redirect("/c?a=2&x=1"),
+        "/c?a=2&x=1": page("c"),
+    }
+    settings = {**SETTINGS, "HTTPCACHE_STORAGE": f"scrapy.extensions.httpcache.{storage}"}
+    await crawl(site(pages), {**settings, "URLCANON_ENABLED": False})
+    offline = {**settings, "HTTPCACHE_IGNORE_MISSING": True}
+    result = await crawl(site(pages), offline)
+    assert result.hits == []
+    assert sorted(result.pages) == ["/", "/a?sid=2", "/b?sid=1"]
+    assert [each for each in caplog.messages if "HTTP cache" in each] == []
+    result = await crawl(site(pages), settings)
+    assert result.hits == ["/c?a=2&x=1"]
+    assert sorted(result.pages) == ["/", "/a?sid=2", "/b?sid=1", "/c?a=2&x=1"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_CACHE: Final = "the HTTP cache"
+
 
 def guard_stores(
     settings: BaseSettings,
@@ -33,6 +35,8 @@ def guard_stores(
     unwritten: UnwrittenFiles,
 ) -> None:
     """Warn where the HTTP cache or scrapy-deltafetch has fingerprints of other rules.
+
+    What the HTTP cache has of a crawl without the plugin is found all the same.
 
     :param spider: the name of the spider: each has a store of its own.
     :raises ConfigurationError: if one has and *mode* is ``error``.
@@ -49,7 +53,8 @@ def guard_stores(
         )
         if stored.document is not None and stored.document.digest == document.digest:
             continue
-        if is_used:
+        is_found = name == _CACHE and stored.document is None
+        if is_used and not is_found:
             message = (
                 f"{stored.change_to(document)} since the store of {name} was made: "
                 "what it has of a page whose fingerprint changed is not found any more"
@@ -71,7 +76,7 @@ def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
     """Yield the stores that are keyed by the fingerprint, with their directories."""
     names = {}
     if settings.getbool(HTTPCACHE):
-        names["the HTTP cache"] = settings["HTTPCACHE_DIR"]
+        names[_CACHE] = settings["HTTPCACHE_DIR"]
     if settings.getbool(DELTAFETCH):
         names["scrapy-deltafetch"] = settings.get("DELTAFETCH_DIR", "deltafetch")
     for name, directory in names.items():

@@ -16,9 +16,17 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 
 from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.own_requests import OWN_URL, RELEASED, is_retry, marked
+from scrapy_urlcanon.crawl.own_requests import (
+    MARK_KEY,
+    OWN_URL,
+    RELEASED,
+    is_retry,
+    marked,
+    with_url,
+)
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
+from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 from scrapy_urlcanon.redaction import shown_url
 
 logger = logging.getLogger(__name__)
@@ -89,6 +97,8 @@ class _FailuresApart:
        own too, as it looks the same.
     5. So has what a callback downloads itself (``engine.download_async``). It is never dropped, so
        no audit or rescue could correct what a wrong rule merges.
+
+    What a crawl without the plugin stored for a URL answers that URL, and no other one.
     """
 
     def __init__(
@@ -146,6 +156,8 @@ class _FailuresApart:
                 response = None
         if response is None:
             response = self._stored(spider, marked(request, RELEASED))
+        if response is None:
+            response = self._stored_without_us(spider, request)
         if response is None or (is_success(response) and not response.body):
             # Empty bodies are never stored there: the process was killed while it wrote a page.
             return None
@@ -155,6 +167,14 @@ class _FailuresApart:
             return None
         self._note(request)
         return response
+
+    def _stored_without_us(self, spider: Spider, request: Request) -> Response | None:
+        """Return what is stored of the URL of *request* under the fingerprint of the fallback."""
+        meta = {key: each for key, each in request.meta.items() if key not in (MARK_KEY, PAGE_KEY)}
+        untouched = with_url(request, request.url, meta={**meta, META_KEY: False})
+        response = self._stored(spider, untouched)
+        # That one may take two URLs for one of which the first is redirected to the other.
+        return response if response is not None and response.url == request.url else None
 
     def _stored(self, spider: Spider, request: Request) -> Response | None:
         """Return what is stored for *request*, or None if it cannot be read.
