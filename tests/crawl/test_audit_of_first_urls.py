@@ -11,28 +11,57 @@ RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
 PAGES = range(8)
 
 
-class RedirectedLater(FollowSpider):
-    """Asks for other URLs of pages that it has, first for another callback."""
+class InRounds(FollowSpider):
+    """Asks for URLs of each page in rounds, of which each begins after the one before."""
+
+    rounds = ()
+    """Of each round the queries, each with the name of the callback that it is for."""
+    unfiltered = None
+    """The query that is asked for past the filter."""
+    raises_at = None
+    """The query at which the first callback raises."""
+    priority = -1
+    """Of what begins a round: with 0 it begins while the one before is under way."""
 
     def parse(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=1", self.first)
-        yield Request(f"{SITE}/second", self.for_second, priority=-1)
+        return self.ask(_, 0)
 
-    def for_second(self, _):
+    def ask(self, _, number):
         for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=2", self.second)
-        yield Request(f"{SITE}/first", self.for_first, priority=-1)
-
-    def for_first(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=2&sid=1", self.first)
+            for query, callback in self.rounds[number]:
+                url, is_unfiltered = f"{SITE}/p{name}{query}", query == self.unfiltered
+                yield Request(url, getattr(self, callback), dont_filter=is_unfiltered)
+        if number + 1 < len(self.rounds):
+            following, url = {"number": number + 1}, f"{SITE}/round/{number}"
+            yield Request(url, self.ask, priority=self.priority, cb_kwargs=following)
 
     def first(self, response):
-        self.crawler.stats.inc_value(f"first {response.url}")
+        self.note(response, "first")
+        if self.raises_at and response.url.endswith(self.raises_at):
+            raise ValueError
 
-    def second(self, _):
-        pass
+    def second(self, response):
+        self.note(response, "second")
+
+    def note(self, response, callback):
+        self.crawler.stats.inc_value(f"{callback} {response.url}")
+
+
+def shown(result, callback):
+    """Return the URLs that a callback got."""
+    names = [name.split(" ", 1) for name in result.stats if " " in name]
+    return {url for name, url in names if name == callback}
+
+
+def of_each_page(query, scheme="http"):
+    """Return a URL of each page."""
+    return {f"{scheme}://site.example/p{name}{query}" for name in PAGES}
+
+
+class RedirectedLater(InRounds):
+    """Asks for other URLs of pages that it has, first for another callback."""
+
+    rounds = (("?id=1", "first"),), (("?id=2", "second"),), (("?id=2&sid=1", "first"),)
 
 
 @deferred_f_from_coro_f
@@ -47,39 +76,20 @@ async def test_what_another_callback_is_redirected_to_is_not_what_stands_for_the
         return product(request.target.partition("&")[0])
 
     result = await crawl(respond, {**SETTINGS, **RULES}, spider=RedirectedLater)
-    urls = {f"https://site.example/p{name}?id=2&sid=1" for name in PAGES}
-    assert urls <= {name.removeprefix("first ") for name in result.stats}
+    assert of_each_page("?id=2&sid=1", "https") <= shown(result, "first")
 
 
-class LinkedLater(FollowSpider):
+class LinkedLater(InRounds):
     """Has two pages of each path, and then finds a third one, for another callback."""
 
-    has_another = False
-    """Whether that callback has another page of the path before."""
-
-    def parse(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?ref=2", self.first)
-            yield Request(f"{SITE}/p{name}?id=3&ref=0", self.first)
-            if self.has_another:
-                yield Request(f"{SITE}/p{name}?id=4&ref=1", self.second)
-        yield Request(f"{SITE}/second", self.for_second, priority=self.has_another - 1)
-
-    def for_second(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=3", self.second)
-
-    def first(self, _):
-        pass
-
-    def second(self, response):
-        self.crawler.stats.inc_value(f"second {response.url}")
+    rounds = (("?ref=2", "first"), ("?id=3&ref=0", "first")), (("?id=3", "second"),)
 
 
-class LinkedMeanwhile(LinkedLater):
-    """Finds it while what the first callback got is compared."""
+class LinkedMeanwhile(InRounds):
+    """Finds it while what the first callback got is compared, and has another page before."""
 
-    has_another = True
+    rounds = (*LinkedLater.rounds[0], ("?id=4&ref=1", "second")), LinkedLater.rounds[1]
+    priority = 0
 
 
 @pytest.mark.parametrize(("spider", "share"), [(LinkedLater, 1), (LinkedMeanwhile, 0.3)])
@@ -95,32 +105,13 @@ async def test_url_that_an_audit_made_up_is_fetched_for_the_callback_that_asks_f
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "ref"]}}}
     settings = {**SETTINGS, **rules, "URLCANON_AUDIT": share}
     result = await crawl(respond, settings, spider=spider)
-    urls = {f"{SITE}/p{name}?id=3" for name in PAGES}
-    assert urls <= {name.removeprefix("second ") for name in result.stats}
+    assert of_each_page("?id=3") <= shown(result, "second")
 
 
-class LinkedAsRewritten(FollowSpider):
+class LinkedAsRewritten(InRounds):
     """Has each page for two callbacks, and then finds the URL that was fetched for the first."""
 
-    def parse(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?sid=1", self.first)
-        yield Request(f"{SITE}/second", self.for_second, priority=-1)
-
-    def for_second(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=2", self.second)
-        yield Request(f"{SITE}/canonical", self.for_canonical, priority=-1)
-
-    def for_canonical(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}", self.second)
-
-    def first(self, _):
-        pass
-
-    def second(self, response):
-        self.crawler.stats.inc_value(f"second {response.url}")
+    rounds = (("?sid=1", "first"),), (("?id=2", "second"),), (("", "second"),)
 
 
 @deferred_f_from_coro_f
@@ -134,34 +125,19 @@ async def test_url_that_others_were_rewritten_to_is_fetched_for_who_had_another_
 
     settings = {**SETTINGS, **RULES, "URLCANON_REWRITE": True}
     result = await crawl(respond, settings, spider=LinkedAsRewritten)
-    urls = {f"{SITE}/p{name}" for name in PAGES}
-    assert urls <= {name.removeprefix("second ") for name in result.stats}
+    assert of_each_page("") <= shown(result, "second")
 
 
-class RaisingOnce(FollowSpider):
+class RaisingOnce(InRounds):
     """Raises at the first URL of each page, which another callback then takes past the filter."""
 
-    def parse(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=1", self.first)
-            yield Request(f"{SITE}/p{name}?id=2", self.first)
-        yield Request(f"{SITE}/cached", self.for_cached, priority=-1)
-
-    def for_cached(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=1&sid=1", self.second, dont_filter=True)
-        yield Request(f"{SITE}/second", self.for_second, priority=-1)
-
-    def for_second(self, _):
-        for name in PAGES:
-            yield Request(f"{SITE}/p{name}?id=2&sid=1", self.second)
-
-    def first(self, response):
-        if response.url.endswith("id=1"):
-            raise ValueError
-
-    def second(self, response):
-        self.crawler.stats.inc_value(f"second {response.url}")
+    rounds = (
+        (("?id=1", "first"), ("?id=2", "first")),
+        (("?id=1&sid=1", "second"),),
+        (("?id=2&sid=1", "second"),),
+    )
+    unfiltered = "?id=1&sid=1"
+    raises_at = "?id=1"
 
 
 @deferred_f_from_coro_f
@@ -174,5 +150,4 @@ async def test_what_a_cache_answers_with_is_compared_by_what_it_shows(crawl):
 
     settings = {**SETTINGS, **RULES, "HTTPCACHE_ENABLED": True}
     result = await crawl(respond, settings, spider=RaisingOnce)
-    urls = {f"{SITE}/p{name}?id=2&sid=1" for name in PAGES}
-    assert urls <= {name.removeprefix("second ") for name in result.stats}
+    assert of_each_page("?id=2&sid=1") <= shown(result, "second")
