@@ -1,13 +1,13 @@
-"""The fast path: the canonical form of the common URLs without parsing them.
+"""The fast path: canonicalizes common URLs without parsing them.
 
-Nearly all URLs of a crawl are spelled plainly: ``http://`` or ``https://``, a host, a path
-without escapes, dot segments or ``;``, a query. For such a URL the always-on normalizations
-have nothing to do behind the host, and what stands before the path is the same for all URLs
-of a host: it is parsed once. Most come back as they are, and are not even copied.
+Nearly all URLs of a crawl are plain: ``http://`` or ``https://``, a host, a path without
+percent-encoding, dot segments or ``;``, and a query. In such a URL the always-on normalizations
+change nothing after the host. The part before the path is the same for all URLs of a host, so it is
+parsed once. Most URLs are canonical, and are returned without a copy.
 
-What is not plain, and what the rules make hard, gets None: the reference implementation,
-:class:`~scrapy_urlcanon.canonicalizer.canonicalizer.Canonicalizer`, decides. It stays the
-truth, and a differential test holds the two together.
+For other URLs, and under rules that it does not support, the fast path returns None, and the
+reference implementation, :class:`~scrapy_urlcanon.canonicalizer.canonicalizer.Canonicalizer`, is
+used. A differential test checks that both agree.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _LEFT_TO_REFERENCE: Prefix = (None, None, False, None)
 
 
 class Joint:
-    """What stands before the path where rules are for path and query together, or as written.
+    """A prefix under rules that take path and query together, or the URL as written.
 
-    :param canonical: what stands there in the canonical URLs.
-    :param start: what comes before the path in canonical URLs: a segment that was a subdomain.
+    :param canonical: the prefix of the canonical URLs.
+    :param start: the beginning of the path of canonical URLs: a segment that was a subdomain.
     """
 
     __slots__ = ("canonical", "policy", "start")
@@ -61,7 +61,7 @@ class Joint:
 
 
 class FastPath:
-    """Canonicalizes the plain URLs under the rules that it supports."""
+    """Canonicalizes plain URLs under the rules that it supports."""
 
     def __init__(self, policies: Policies) -> None:
         self._prefixes: dict[str, Prefix] = {}
@@ -69,18 +69,18 @@ class FastPath:
         self.use(policies)
 
     def use(self, policies: Policies) -> None:
-        """Canonicalize under *policies* from now on, which may be those of before, changed."""
+        """Use *policies* from now on, which may be the same object after a change."""
         self._policies = policies
         self._prefixes.clear()
         self._fast_policy.cache_clear()
         self._others: tuple[FastPolicy, set[str]] | Literal[False] | None = None
-        """What holds for the hosts without rules of their own, and what others end in. None before
-        the first host; False where more than that is to be asked of each of them."""
+        """The policy of hosts without rules of their own, and the ends of the others. None before
+        the first host; False if each host must be looked up."""
 
     def canonical(self, url: str) -> str | None:
-        """Return the canonical form of *url*, or None to leave it to the reference.
+        """Return the canonical form of *url*; None leaves it to the reference implementation.
 
-        Where nothing changes that is *url* itself, no copy of it.
+        If nothing changes, that is *url* itself, not a copy.
         """
         plain = read(url)
         if plain is None:
@@ -117,7 +117,7 @@ class FastPath:
     def _conditional(self, base: Url, url: str, start: int, path: str, query: str) -> str | None:
         """Return the canonical form of *url* under the policy that path and query select.
 
-        :param base: what stands before the path, normalized, with the path ``/``.
+        :param base: the normalized part before the path, with the path ``/``.
         """
         normalized = _with_path(base, path, query)
         policy = self._fast_policy(self._policies.for_url(normalized))
@@ -151,7 +151,7 @@ class FastPath:
         if kept == query and changed == path and authority == base:
             return str(normalized)
         canonical = _with_path(authority, changed, kept)
-        # The rules that hold for the canonical URL may be others: the reference follows up.
+        # Other rules may hold for the canonical URL: left to the reference.
         if self._policies.for_url(canonical) is not policy.policy:
             return None
         return str(canonical)
@@ -165,11 +165,11 @@ class FastPath:
         return policy.is_supported and policy.is_plain and (policy, ends)
 
     def _learn(self, text: str) -> Prefix:
-        """Return what is to be known of the prefix *text*, and remember it."""
+        """Return what is known of the prefix *text*, and cache it."""
         others = self._others
         if others is None:
             others = self._others = self._find_others()
-        # What becomes of the host has its last two labels, and so no rules of its own either.
+        # The canonical host has the same last two labels, so it has no rules of its own either.
         prefix = others[0].plain_prefix(text, others[1]) if others else None
         if prefix is None:
             prefix = self._parse(text) or _LEFT_TO_REFERENCE
@@ -191,7 +191,7 @@ class FastPath:
                 return None
             prefix = policy.plain_prefix(text, set()) if policy.is_plain else None
             if prefix:
-                # As below, without a URL.
+                # As below, without making a URL.
                 other_host = (prefix[1] or text).partition("://")[2]
                 if other_host != host and self._policies.for_host(other_host).only is not only:
                     return None
@@ -219,7 +219,7 @@ def _may_be_amp(host: str) -> bool:
 
 
 def _base(prefix: str) -> Url | None:
-    """Return the URL with the path ``/`` and *prefix*, if there is one."""
+    """Return the URL with this *prefix* and the path ``/``; None if it is not valid."""
     try:
         url = normalize(parse(prefix + "/", []), [])
     except UnparsableUrlError:

@@ -1,4 +1,4 @@
-"""What the fast path makes of path, query and what stands before them, under one policy."""
+"""The part of the fast path that applies one policy to prefix, path and query."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _CACHED_NAMES = 10_000
 _MAX_PASSES = 4
 _pair = methodcaller("partition", "=")
 
-# In the order in which they apply, before all that drops parameters.
+# In the order in which they apply, before options that drop parameters.
 _SHAPING = (ParamCase, LowerValues, RewritePath)
-# What they do depends on nothing that a later one changes, and is the same again.
+# Their effect does not depend on later ones, and applying them again changes nothing.
 _SETTLING_AUTHORITY = (Port, Scheme, Userinfo, Www)
 _TRIMMING = (DuplicateSlashes, PathParams, DirectoryIndex, TrailingSlash)
 _KNOWN = (
@@ -63,7 +63,7 @@ _KNOWN = (
 
 
 class FastPolicy:
-    """What the fast path needs to know of a policy."""
+    """A policy, compiled for the fast path."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -87,13 +87,13 @@ class FastPolicy:
             isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
         )
         self._shaping = [rule for rule in rules if isinstance(rule, _SHAPING)]
-        # A pair is applied once to a URL, and what is done to parameters is done to each by itself.
+        # A pair of templates is applied once to a URL, and parameters are changed one by one.
         self._settles_at_once = not self.path_rules and all(
             rule.goes_by_path for rule in rules if isinstance(rule, RewritePath)
         )
         self._indexes = _trimmed_indexes(self.path_rules)
         self._last = [rule for rule in rules if isinstance(rule, RepeatedParams)]
-        # What is for the URL as it was written leaves most as they are.
+        # Rules for the URL as written leave most URLs unchanged.
         written = {type(rule) for rule in rules if rule.as_written}
         self.splits_at_semicolons = QuerySeparator in written
         self._decodes_ampersands = EscapedAmpersand in written
@@ -102,34 +102,34 @@ class FastPolicy:
         self.unwraps_amp = any(isinstance(rule, Amp) for rule in rules)
         moves_hosts = any(isinstance(rule, SubdomainToPath) for rule in rules)
         self.is_plain = not (self._shaping or written or self.unwraps_amp or moves_hosts)
-        """Whether path and query are settled each by itself."""
+        """Whether path and query can be canonicalized separately."""
         self.is_supported = all(
             isinstance(rule, _KNOWN) or rule.component == "authority" for rule in rules
         ) and (self.is_plain or not policy.as_scrapy)
-        # Nearly all prefixes are canonical, so none of these has one of its own.
+        # Shared by nearly all prefixes, which are canonical.
         self._unchanged_prefix: Prefix = (self, None, not self.path_rules, None)
         self._sort = None
         if any(isinstance(rule, SortQuery) for rule in rules):
             self._sort = sort_pairs if policy.as_scrapy else sort_query
         self._kept: set[str] = set()
-        """Names of parameters that no rule drops, whatever their value."""
+        """Names of parameters that no rule drops with any value."""
         self._filled: set[str] = set()
-        """These, and those that a rule drops where they have no value, and never else."""
+        """These, and names of parameters that are dropped only without a value."""
         takes_value = any(isinstance(rule, EmptyParams) for rule in self.parameter_rules)
         self._stays, self._staying = (
             (are_filled, self._filled) if takes_value else (are_named, self._kept)
         )
         self._signs: set[str] = set()
-        """Names of parameters that a signed URL may be told by."""
+        """Names of parameters that may mark a signed URL."""
         self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
 
     def query(self, query: str) -> str | None:
-        """Return what the rules make of *query*, which is in its one spelling.
+        """Return *query*, which is normalized, under the rules.
 
-        None where a parameter would be dropped from a signed URL: not all rules do that.
+        None if a parameter would be dropped from a signed URL, which only some rules may do.
         """
         if self.parameter_rules and not self._stays(query, self._staying):
-            # Each parameter has one `=`.
+            # Each parameter has exactly one `=`.
             names = query.replace("=", "&").split("&")[::2]
             pieces = self._without_dropped(query.split("&"), names)
             if not pieces:
@@ -143,14 +143,14 @@ class FastPolicy:
         return query
 
     def _spares(self, names: list[str]) -> bool:
-        """Tell whether the parameters with *names*, all dropped, may be left where none stays."""
+        """Tell whether a query stays as it is although all of its parameters could be dropped."""
         dropped = self._rules_for_value
         return any(rule.spares_last for rule in self.parameter_rules) and not all(
             name and dropped.get(name, ()) is None for name in names
         )
 
     def _without_dropped(self, pieces: list[str], names: list[str]) -> list[str] | None:
-        """Return which *pieces*, the parameters with *names*, are kept; None if it is signed."""
+        """Return the *pieces*, parameters with *names*, that are kept; None for a signed URL."""
         if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
             for remembered in (self._kept, self._filled, self._signs):
                 remembered.clear()
@@ -172,7 +172,7 @@ class FastPolicy:
         return kept
 
     def _learn(self, name: str) -> tuple[ParameterRule, ...] | None:
-        """Return the rules that a value decides for, or None where *name* is dropped anyway."""
+        """Return the rules that depend on the value; None if *name* is dropped with any value."""
         if name.lower() in SIGNATURE_PARAMS:
             self._signs.add(name)
         decoded = decode_query_text(name)
@@ -192,7 +192,7 @@ class FastPolicy:
         return rules
 
     def path(self, path: str) -> str | None:
-        """Return what the rules make of *path*, or None if that is to be encoded."""
+        """Return *path* under the rules; None if the result must be percent-encoded."""
         trimmed = None if self._indexes is None else trimmed_path(path, self._indexes)
         if trimmed is not None:
             return trimmed
@@ -208,9 +208,9 @@ class FastPolicy:
         return None
 
     def _may_act_on_written(self, rest: str) -> bool:
-        """Tell whether a rule may change a URL for the *rest*, behind the host, as it was written.
+        """Tell whether a rule for URLs as written may change one with this *rest* after the host.
 
-        That parameters are split at semicolons does not count.
+        Splitting parameters at semicolons does not count.
         """
         path, _, query = rest.partition("?")
         return (
@@ -222,10 +222,10 @@ class FastPolicy:
     def settle(
         self, path: str, query: str, written: str, *, is_conditional: bool = False
     ) -> tuple[str, str] | None:
-        """Return what all rules together make of *path* and *query*.
+        """Return *path* and *query* under all rules together; None leaves it to the reference.
 
-        :param written: what they are read from.
-        :param is_conditional: whether the policy may be another one after each pass.
+        :param written: the URL that they were read from.
+        :param is_conditional: whether the policy may change after each pass.
         """
         if self._may_act_on_written(written):
             return None
@@ -256,16 +256,16 @@ class FastPolicy:
         return None
 
     def prefix(self, text: str, canonical: str) -> Prefix:
-        """Return what is to be known of the prefix *text*, in whose place *canonical* stands."""
+        """Return what is known of the prefix *text*, whose canonical form is *canonical*."""
         if canonical == text:
             return self._unchanged_prefix
         return self, canonical, False, None
 
     def plain_prefix(self, text: str, ends: set[str]) -> Prefix | None:
-        """Return what is to be known of the prefix *text*, a scheme and a plain host.
+        """Return what is known of the prefix *text*, a scheme and a plain host.
 
-        None is for any other one, for a host under one of *ends*, and where this policy does not
-        settle it at once. The last two labels of the host stay.
+        None for other prefixes, for a host under one of *ends*, and if this policy takes more than
+        one pass. The last two labels of the host stay.
         """
         if not self._settles_authority_at_once:
             return None
@@ -277,7 +277,7 @@ class FastPolicy:
         return self._unchanged_prefix if canonical is text else (self, canonical, False, None)
 
     def authority(self, url: Url) -> Url | None:
-        """Return what the rules make of what stands before the path of *url*."""
+        """Return *url* with its authority under the rules."""
         for _ in range(_MAX_PASSES):
             changed = url
             for rule in self.authority_rules:
@@ -289,19 +289,18 @@ class FastPolicy:
 
 
 Settle: TypeAlias = "Callable[[str, int, str, str], str | None]"
-"""Canonicalizes a URL, given where its path begins, path and query."""
-# Each host has one, and a class takes seven times as long to make.
+"""Canonicalizes a URL, given the start of its path, its path and its query."""
+# A tuple: each host has one, and an instance of a class takes seven times as long.
 Prefix: TypeAlias = "tuple[FastPolicy | None, str | None, bool, Settle | None]"
-"""What is to be known of what stands before the path: the policy; what stands there in the
-canonical URLs, None where that is the same; whether URLs with a plain path and nothing else are
-canonical; and, instead of a policy, what settles path and query where these select it, or where
-it takes them together."""
+"""What is known of the part of a URL before the path: the policy; the canonical prefix, None if it
+is the same; whether URLs with a plain path and no query are canonical; and, in place of a policy, a
+function for path and query if they select the policy, or are changed together."""
 
 
 def _trimmed_indexes(rules: list[PathRule]) -> frozenset[str] | None:
-    """Return with which names :func:`.trimmed_path` does to plain paths all that *rules* do.
+    """Return the index names with which :func:`.trimmed_path` has the effect of all *rules*.
 
-    None where it does not. Slashes in a row it leaves to them, and parameters are in no plain path.
+    None if it has not. Repeated slashes are left to the rules, and plain paths have no parameters.
     """
     index = next((rule for rule in rules if isinstance(rule, DirectoryIndex)), None)
     strips = any(isinstance(rule, TrailingSlash) and rule.value == "strip" for rule in rules)
@@ -320,7 +319,7 @@ def sort_pairs(query: str) -> str:
 
 
 def _is_settled_path(path: str) -> bool:
-    """Tell whether the normalizations leave *path*, which rules made, as it is."""
+    """Tell whether the normalizations leave *path*, the result of rules, unchanged."""
     return encode_path(path) == path and "/." not in path
 
 

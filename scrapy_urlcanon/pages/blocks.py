@@ -1,4 +1,4 @@
-"""Blocks of a site's pages that are others at each visit, such as a quotation of the day."""
+"""Finds blocks of pages that change at each visit, such as a quotation of the day."""
 
 from __future__ import annotations
 
@@ -27,54 +27,57 @@ if TYPE_CHECKING:
 EDGE = 0
 """Stands for a line before the first one, and after the last."""
 _MEDIA = 1
-"""Stands for a line between the text and the addresses of what the page embeds."""
+"""Stands for the border between the text and the addresses of embedded media."""
 _OTHER = -1
-"""Stands for a line that the page has farther on, too, so that it tells no place."""
+"""Stands for a line that occurs again later on the page, so that it marks no place."""
 
 _MAX_BYTES = 2 + 2 * 8 * (MAX_LINES + 3)
 
 _NEIGHBOURS = 6
-"""Lines on each side of a block, at most, that may tell where it is."""
+"""How many lines on each side of a block are considered as marks of its place."""
 
 _LEAST_VISITS = 3
-"""Of several pages, at which a block stood between two lines; once and again a page was edited."""
+"""At how many visits, of several pages, a block must have been between two lines. Fewer may be
+pages that were edited."""
 
 _LEAST_SHARE = 0.5
-"""Of all visits."""
+"""At what share of all visits it must have been there."""
 
 _LEAST_VISITS_OF_ONE_SIDE = 8
-"""At which a block stood beside one line. Nothing but that tells that a page has it, and a page
-that has not would lose lines of its own."""
+"""At how many visits a block must have been next to one line, if only that line marks its place. A
+page without the block would lose lines of its own."""
 
 _LEAST_VISITS_OF_EACH = 2
-"""At which it stood beside one of several lines that tell it together."""
+"""At how many visits it must have been next to each of several lines that mark its place together.
+"""
 
 _LEAST_SHARE_OF_ONE_SIDE = 0.75
-"""Of the visits of pages that have the line. At the others it may have been the same by chance, as
-where there are but 20 texts for it: then a line is one of these if several pages have it there."""
+"""At what share of the visits of pages with that line. At the others the block may have been the
+same by chance, for example if there are 20 texts to choose from; such a text is known if several
+pages have it there."""
 
 
 class _Block(NamedTuple):
-    """Some lines of a page instead of which another visit showed others."""
+    """Lines of a page in place of which another visit showed other lines."""
 
     before: tuple[int, ...]
-    """The masked hashes of lines before it, the nearest first."""
+    """The masked hashes of the lines before it, the nearest first."""
     after: tuple[int, ...]
-    """Those of lines after it."""
+    """The masked hashes of the lines after it, the nearest first."""
     lines: int
-    """How many there were."""
+    """The number of lines."""
     is_embedded: bool
-    """Whether they are addresses of what the page embeds."""
+    """Whether they are addresses of embedded media."""
 
 
 Outline: TypeAlias = "Sequence[int]"
-"""What stands on a page, from its first line to its last."""
+"""The masked hashes of the lines of a page, in order, with marks for its edges."""
 
 
 def outline_of(lines: Lines) -> Outline:
-    """Return the masked hashes, and what stands for the edges and before what is embedded.
+    """Return the masked hashes, with marks for the edges and before embedded media.
 
-    That is told by its look: it has no numbers that are masked, and is of one word.
+    Addresses of media are recognised by having no masked numbers and one word.
 
     >>> outline_of(Lines([50, 70, 80], [50, 71, 80], [9, 1, 1]))
     [0, 50, 70, 1, 80, 0]
@@ -93,14 +96,14 @@ def pack_outlines(first: Outline, again: Outline) -> bytes:
     ([0, 9, 0], [0, 8, 0])
     """
     kept = [*map(kept_of, (*first, *again))]
-    # What does not repeat the first one is hashes, of which no level makes less.
+    # Level 1: new hashes do not compress at any level.
     return zlib.compress(struct.pack(f"<H{len(kept)}Q", len(first), *kept), 1)
 
 
 def unpack_outlines(data: object) -> tuple[Outline, Outline]:
-    """Return what :func:`pack_outlines` made bytes of.
+    """Return the outlines that :func:`pack_outlines` packed.
 
-    :raises ValueError: where it was cut short, or is something else.
+    :raises ValueError: if the data are truncated or something else.
     """
     made = zlib.decompressobj()
     try:
@@ -115,9 +118,10 @@ def unpack_outlines(data: object) -> tuple[Outline, Outline]:
 
 
 def _blocks_of(outline: Outline, others: Container[int], noise: Container[int]) -> Iterator[_Block]:
-    """Yield the runs of lines of one visit that the *others* of another have not, or are noise.
+    """Yield the runs of lines of one visit that are not among *others*, those of another, or noise.
 
-    What a page has several times, such as the label of a link, is no text that was chosen anew.
+    Lines that a page has several times, such as the label of a link, are left out: they were not
+    chosen at random.
     """
     first, last = _ends(outline)
     is_other = [
@@ -140,10 +144,10 @@ def _blocks_of(outline: Outline, others: Container[int], noise: Container[int]) 
 
 
 def _ends(outline: Outline) -> tuple[dict[int, int], dict[int, int]]:
-    """Return where each line is for the first time, and where for the last.
+    """Return the first and the last position of each line.
 
-    A block may stand before the first "more" of a page, or behind the last one. It stands behind
-    no edge but the beginning, and before none but the end.
+    A block may be before the first "more" of a page, or after the last one. The edges count only at
+    their own end.
     """
     last = {line: number for number, line in enumerate(outline)}
     first = {outline[number]: number for number in range(len(outline) - 1, -1, -1)}
@@ -152,14 +156,13 @@ def _ends(outline: Outline) -> tuple[dict[int, int], dict[int, int]]:
 
 
 class Blocks:
-    """Where other text stands at each visit of a site, and so is no content of a page.
+    """The places on the pages of a site where each visit shows another text, which is not content.
 
-    A quotation of the day is another one on a page that was not visited twice, too: it is known by
-    what stands around it. Between two lines that most pages have it may be of fewer lines than were
-    seen there. Where it has but one such neighbour, as between the text of an article and the foot
-    of the page, it is on all pages that have this line, and of as many lines as there were at most
-    visits. Pictures have no places of their own: one more among them is that of the page, and no
-    advertisement.
+    Places are found on pages that were visited twice, and recognised on all others by the lines
+    around them. Between two lines that most pages have, a block may have up to as many lines as
+    were seen there. If only one neighbour is common to many pages, as between an article and the
+    footer, the block is on all pages with that line, with as many lines as at most visits. Media
+    have no places: one more picture belongs to the page, and is no advertisement.
 
     >>> lines = Lines([10, 17, 20, 28, 30], [10, 17, 20, 28, 30], [5] * 5)
     >>> visited = [([0, 10, n, 20, 0], [0, 10, n + 1, 20, 0]) for n in range(50, 56, 2)]
@@ -169,10 +172,11 @@ class Blocks:
     >>> Blocks(visited).left_of(lines).columns[0]
     [10, 17, 20, 30]
 
-    :param visited: what two visits showed of each of several pages of one site; nothing where the
-        second showed the same, and it was not kept.
-    :param noise: lines that were others at another visit.
-    :param counters: those of them that were there again with another number: they tell a place.
+    :param visited: the outlines of two visits for each of several pages of a site; both empty if
+        the second visit showed the same.
+    :param noise: lines that changed at another visit.
+    :param counters: those of *noise* that were there again with another number: they can mark a
+        place.
     :param texts: returns the distinct texts of the site, or a sample of them.
     """
 
@@ -211,11 +215,11 @@ class Blocks:
             self._known = self._on_several_pages(texts(), noise)
 
     def __bool__(self) -> bool:
-        """Tell whether there is any."""
+        """Tell whether there are any such places."""
         return bool(self._between or self._beside)
 
     def left_of(self, lines: Lines) -> Lines:
-        """Return *lines* without those that stand where other text stands at each visit."""
+        """Return *lines* without those in such places."""
         places = outline_of(lines)
         is_kept = bytearray(b"\1") * len(places)
         for start, end, is_sure in self._found(places):
@@ -225,9 +229,9 @@ class Blocks:
         return Lines(*([*compress(column, kept)] for column in lines.columns))
 
     def _on_several_pages(self, texts: Iterable[Lines], noise: Container[int]) -> set[int]:
-        """Return lines where the same ones stood at some visits, if they are on several pages.
+        """Return lines in places that did not always change, if several pages have them there.
 
-        Texts that differ in nothing but blocks and noise are of one page.
+        Texts that differ only in blocks and noise count as one page.
         """
         pages: dict[int, set[int]] = {}
         for places in map(outline_of, texts):
@@ -242,7 +246,7 @@ class Blocks:
         return {line for line, of in pages.items() if len(of) > 1}
 
     def _found(self, places: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
-        """Yield where blocks begin and end, and whether other text was there at all visits."""
+        """Yield the beginning and end of each block, and whether it changed at all visits."""
         first, last = _ends(places)
         for line in self._between.keys() & last.keys():
             for after, sizes in self._between[line].items():
@@ -260,28 +264,30 @@ class Blocks:
 
 
 class _Side(NamedTuple):
-    """A block that is known by one line beside it."""
+    """A place that is marked by a line on one side."""
 
     lines: frozenset[int]
-    """Any of these: the first one on the page where the block is before it, else the last one."""
+    """Any of these is the mark: its first occurrence if the block is before it, else its last."""
     distance: int
-    """How far from it the next line of the block is; negative where the block is before it."""
+    """The distance from the mark to the nearest line of the block; negative if the block is before
+    it."""
     size: int
-    """How many lines the block has."""
+    """The number of lines of the block."""
     is_at_all: bool
-    """Whether it was of so many at all visits of pages that have the line.
+    """Whether the block had this size at all visits of pages with the mark.
 
-    What was there at some only, such as half of an A/B test, leaves its place to the page else.
+    If it was there at some visits only, as one variant of an A/B test, other pages have content in
+    its place.
     """
 
     def place(self, first: Mapping[int, int], last: Mapping[int, int]) -> int | None:
-        """Return where the line is, of a page where lines are *first* and *last*; None of none."""
+        """Return the position of the mark, given *first* and *last* positions, or None."""
         ends, nearest = (last, max) if self.distance > 0 else (first, min)
         return nearest(map(ends.__getitem__, self.lines & ends.keys()), default=None)
 
 
 def _between(block: _Block) -> tuple[int, ...] | None:
-    """Return the lines between which *block* stands, where both tell a place."""
+    """Return the lines around *block*, if both mark a place."""
     if not block.before or not block.after or _OTHER in {block.before[0], block.after[0]}:
         return None
     place = block.before[0], block.after[0]
@@ -289,7 +295,7 @@ def _between(block: _Block) -> tuple[int, ...] | None:
 
 
 def _beside(block: _Block) -> Iterator[tuple[int, int]]:
-    """Yield by what line *block* is known on each of its sides, and how far, the nearest first."""
+    """Yield the marks of *block* on each side with their distances, the nearest first."""
     for skipped in range(0 if block.is_embedded else _NEIGHBOURS):
         for lines, direction in ((block.before, 1), (block.after, -1)):
             if skipped < len(lines) and lines[skipped] != _OTHER:
@@ -297,18 +303,17 @@ def _beside(block: _Block) -> Iterator[tuple[int, int]]:
 
 
 _Sizes: TypeAlias = "Mapping[tuple[int, int], Mapping[int, int]]"
-"""How many lines the blocks of each outline have at least, by what line they are known, and how far
-from it."""
+"""By mark and distance: the least size of the blocks of each outline."""
 
 
 def _sides(
     outlines: Sequence[Outline], found: Iterable[Iterable[_Block]], left: Iterable[_Block]
 ) -> set[_Side]:
-    """Return by which single lines blocks are known.
+    """Return the places that are marked by a line on one side.
 
-    :param outlines: those of two visits of a page, one after the other.
-    :param found: the blocks of each.
-    :param left: those that are not known by the lines on both sides.
+    :param outlines: those of both visits of each page, one after the other.
+    :param found: the blocks of each outline.
+    :param left: the blocks that are not known by the lines on both sides.
     """
     sizes: dict[tuple[int, int], dict[int, int]] = {}
     for number, blocks in enumerate(found):
@@ -325,16 +330,16 @@ def _sides(
     known = set()
     for block in left:
         of_block = [sides[place] for place in _beside(block) if place in sides]
-        # One line is on more pages than any of a few that were seen.
+        # A single line first: it is on more pages than any of a few lines.
         of_block.sort(key=lambda side: (not side.is_at_all, len(side.lines)))
         known.update(of_block[:1])
     return known
 
 
 def _by_one_line(outlines: Sequence[Outline], sizes: _Sizes) -> dict[tuple[int, int], _Side]:
-    """Return what blocks are beside a certain line at most visits of pages that have it."""
+    """Return the blocks that are next to one line at most visits of pages with that line."""
     having = Counter(chain.from_iterable(map(frozenset, outlines)))
-    # Where it was not kept what a page showed it may have any line.
+    # A page whose outlines were not kept may have any line.
     unknown = outlines.count(())
     return {
         (line, distance): side
@@ -344,10 +349,9 @@ def _by_one_line(outlines: Sequence[Outline], sizes: _Sizes) -> dict[tuple[int, 
 
 
 def _by_any_line(outlines: Sequence[Outline], sizes: _Sizes, direction: int) -> _Side | None:
-    """Return what block is beside any of some lines at most visits of pages that have one.
+    """Return the block that is next to any of several lines at most visits of pages with one.
 
-    Such lines are the labels of links: which is the first one behind an article is another one on
-    each page.
+    Such lines are labels of links: which of them comes first after an article differs by page.
     """
     lines = {
         line: of
@@ -369,15 +373,15 @@ def _by_any_line(outlines: Sequence[Outline], sizes: _Sizes, direction: int) -> 
 
 
 def _side(lines: Iterable[int], distance: int, sizes: Collection[int], times: int) -> _Side | None:
-    """Return a block beside some lines, if it is there at enough of the visits that show these.
+    """Return the place next to *lines*, if a block is there at enough visits that show these.
 
-    :param sizes: how many lines it had at each visit at which it was there.
-    :param times: how many visits show them.
+    :param sizes: the size of the block at each visit at which it was there.
+    :param times: how many visits show any of the lines.
     """
     least = max(2 * _LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * times))
     if len(sizes) < least:
         return None
-    # So many lines had the block at that many visits, at least.
+    # The block had at least this size at *least* visits.
     size = sorted(sizes, reverse=True)[least - 1]
     is_at_all = len(sizes) == times and min(sizes) == size
     return _Side(frozenset(lines), distance, size, is_at_all)

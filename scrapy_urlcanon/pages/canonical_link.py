@@ -1,4 +1,4 @@
-"""The canonical URL that a page declares, in its head or in a header."""
+"""Reads the canonical URL that a page declares in its head or in a ``Link`` header."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LINK_HEADER = 1 << 14
 """Characters of a ``Link`` header that are read; servers send less than half of it."""
 
 _NO_ADDRESS = frozenset({"None", "null", "undefined"})
-"""What templates print where they have no address: as a reference it would be one of the folder."""
+"""What templates print for a missing address. As a relative reference it would be a valid URL."""
 
 _ORIGIN_OF_BASE = re.compile(rf"{ORIGIN}(?=[/?#]|\Z)")
 
@@ -25,9 +25,9 @@ _ORIGIN_OF_BASE = re.compile(rf"{ORIGIN}(?=[/?#]|\Z)")
 def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
     """Return the canonical URL that a page declares, absolute, or the empty text.
 
-    A ``Link`` header (RFC 8288, RFC 6596) wins over the link element. Of several elements that
-    disagree none is believed, and none that stands behind the head: visitors write there. Nor is
-    ``None``, ``null`` or ``undefined``, which a template prints where it has no address.
+    A ``Link`` header (RFC 8288, RFC 6596) takes precedence over the link element. Elements are
+    ignored if they disagree, or if they are outside the head, where visitors may write. ``None``,
+    ``null`` and ``undefined``, which templates print for a missing address, are ignored too.
 
     >>> declared_canonical('<link rel="canonical" href="/x">', "http://a.example/y?z=1")
     'http://a.example/x'
@@ -36,18 +36,17 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     >>> declared_canonical("<body><link rel=canonical href=/x>", "http://a.example/y")
     ''
 
-    :param text: the decoded page, or None where it is no HTML.
-    :param url: that the page was found under.
-    :param link_header: the value of ``Link``; of several their values between commas.
+    :param text: the decoded page, or None if it is not HTML.
+    :param url: the URL of the page.
+    :param link_header: the value of the ``Link`` header; several values are joined with commas.
     """
     for target, params in links_of(link_header[:MAX_LINK_HEADER]):
         is_canonical = "canonical" in params.get("rel", "").lower().split()
-        # With an anchor it is about another page than the one that is sent (RFC 8288, section 3.2).
+        # With an anchor the link is about another page (RFC 8288, section 3.2).
         if is_canonical and "anchor" not in params and _is_address(target):
             return absolute(url, target)
     text = text_of_head(text or "")
-    # In lower case the head alone: of a whole page that is not in ASCII this takes longer than all
-    # else.
+    # Only the head is lower-cased: for a whole page beyond ASCII that takes longer than all else.
     head = parse(text) if "canonical" in text.lower() else None
     if head is None:
         return ""
@@ -98,7 +97,7 @@ def absolute(base: str, reference: str) -> str:
     ('http://a.example/c', '')
     """
     reference = reference.strip()
-    # Most are of these two forms, and ``urljoin`` splits and joins both URLs for them.
+    # Most references have one of two simple forms, for which ``urljoin`` does too much.
     form = form_of_reference(reference)
     if form == WHOLE:
         return reference

@@ -1,4 +1,4 @@
-"""The text of HTML and XML that a reader sees, and what stands in the head."""
+"""Extracts from HTML and XML the text that a reader sees, and parts of the head."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ _BLOCKS = (
     *("li", "main", "nav", "ol", "option", "p", "pre", "section", "table", "td", "th"),
     *("title", "tr", "ul"),
 )
-# Types of ``input`` in which no text is written (HTML Standard, section 4.10.5.1), but for what is
-# searched for.
+# Types of ``input`` without editable text (HTML Standard, section 4.10.5.1), and searches.
 _NOT_WRITTEN_IN = (
     *("hidden", "password", "search", "checkbox", "radio", "range", "color", "file"),
     *("submit", "image", "reset", "button"),
 )
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphens, spaces without width, joiners and byte order marks."""
-# A stylesheet, because libxslt visits the elements without coming back to Python for each.
+# A stylesheet, because libxslt traverses the elements without calling Python for each.
 _STYLESHEET = """
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
 <xsl:output method="text"/>
@@ -45,8 +44,8 @@ _TEXT = """
 <xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 """
-# A drawing may say something (SVG 2, chapter 11, "Text"), and a template be the inside of the
-# element that it stands in, which browsers show (HTML Standard, section 4.12.3, "shadowrootmode").
+# A drawing may contain text (SVG 2, chapter 11), and a template may be the shadow tree of its
+# parent, which browsers show (HTML Standard, section 4.12.3, "shadowrootmode").
 _SHOWN_INSIDE = """
 <xsl:template match="svg"{mode} priority="1">
 <xsl:apply-templates mode="{drawn}"/>
@@ -59,9 +58,9 @@ _SHOWN_INSIDE = """
 <xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 """
-# What stands in the fields of a form that changes something is text as well: two forms to edit an
-# entry may differ in nothing else. It is not where it repeats the query of the URL, as fields of a
-# form that searches (``get``) do, and the place that a form to log in leads back to.
+# The values in a form with ``method=post`` are text too: two forms to edit an entry may differ in
+# nothing else. Values that repeat the query of the URL are not, such as the page that a login form
+# returns to; nor are fields of a search form (``get``).
 _FIELDS = """
 <xsl:template match="form[translate(@method, 'POST', 'post') = 'post']" priority="1">
 <xsl:text>&#10;</xsl:text><xsl:apply-templates mode="fields"/><xsl:text>&#10;</xsl:text>
@@ -76,12 +75,12 @@ _FIELDS = """
 </xsl:template>
 """
 _of_thread = threading.local()
-# The end too: the last member has no comma, and may be another one at each visit.
+# The end too: the last member has no comma, and may change at each visit.
 _BETWEEN_MEMBERS = re.compile(r'(?:(?<=[\[{])|,)\s*(?=["\[{])|(?=[\]}])')
 _MARGIN = 128
-"""Characters within which a text begins and ends, but for white space."""
-# Of a call by its name, which programs that make one up give a number, as jQuery does, or declare
-# to be no other text, as Express does; and what Angular, Google and Facebook send.
+"""How many characters at each end of a text are looked at, without white space."""
+# JSONP calls, with the generated names of jQuery and the prefix of Express; and the prefixes of
+# Angular, Google and Facebook against cross-site inclusion.
 _WRAPPED = re.compile(
     r"""\)\]\}'?,?\s*|(?:while|for)\([1;]{1,2}\);
     |(?:/\*\*/[ ]?)?(?:typeof[ ][\w$.]{1,64}[ ]===[ ]'function'[ ]&&[ ])?
@@ -92,11 +91,11 @@ _WRAPPED = re.compile(
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
 MAX_HEAD = 1 << 18
-"""Characters of a page in which its head is looked for; real ones end long before."""
+"""How many characters of a page are searched for its head; real heads are much shorter."""
 
 
 def parse(text: str) -> etree._Element | None:
-    """Return the document that *text* is, or None where there is none in it."""
+    """Return the parsed document; None if *text* has no markup."""
     try:
         # As bytes, because lxml refuses text with an encoding declaration.
         parser = etree.HTMLParser(encoding="utf-8", huge_tree=False)
@@ -106,7 +105,7 @@ def parse(text: str) -> etree._Element | None:
 
 
 def text_of_head(text: str) -> str:
-    """Return the head of *text* alone: what a visitor wrote stands behind it."""
+    """Return the part of *text* up to the end of the head; visitors may write after it."""
     end = _END_OF_HEAD.search(text, 0, MAX_HEAD)
     return text[: end.start()] if end else text[:MAX_HEAD]
 
@@ -117,7 +116,7 @@ def title_of(document: etree._Element) -> str:
     >>> title_of(parse("<title>One\n title</title><p>Text"))
     'One title'
     """
-    # In its head first: to ask a whole document for one title looks through all of it for a second.
+    # The head first: searching a whole document without a title there visits every element.
     for part in (next(document.iterchildren("*"), document), document):
         for element in part.iter("title"):
             return " ".join(_visible("".join(element.itertext())).split())
@@ -125,11 +124,11 @@ def title_of(document: etree._Element) -> str:
 
 
 def media_of(document: etree._Element) -> list[str]:
-    """Return the addresses of what *document* embeds, without their queries, as they stand there.
+    """Return the addresses of embedded media as written in *document*, without queries.
 
-    That is images, sounds, films and other documents (HTML Standard, section 4.8, "Embedded
-    content"), and images that a script is to load (``data-src``). Two pages of a gallery, or two
-    with one film each, may differ in nothing else. The query is often the time of a change.
+    They are images, audio, video and other documents (HTML Standard, section 4.8, "Embedded
+    content"), and images that a script loads (``data-src``). Two pages of a gallery may differ in
+    nothing else. The query is often a timestamp.
 
     >>> page = '<img src=a.gif data-src="/b.jpg?1"><video><source src=c.mp4></video>'
     >>> media_of(parse(page))
@@ -140,7 +139,7 @@ def media_of(document: etree._Element) -> list[str]:
 
 
 def _embedded_by(element: etree._Element) -> str:
-    """Return the address of what an *element* embeds; empty where it is part of the page."""
+    """Return the address that an *element* embeds; empty if its content is inline."""
     for name in ("data-src", "src", "data"):
         address = element.get(name)
         if address and not address.startswith("data:"):
@@ -150,10 +149,10 @@ def _embedded_by(element: etree._Element) -> str:
 
 
 def scripts_of(document: etree._Element) -> str:
-    r"""Return the scripts that stand in *document*, and the data for them.
+    r"""Return the inline scripts of *document*, and the data for them.
 
-    Data is what custom data attributes hold, and all attributes of custom elements (HTML Standard,
-    sections 3.2.6.6 and 4.13).
+    Data are the values of ``data-*`` attributes, and of all attributes of custom elements (HTML
+    Standard, sections 3.2.6.6 and 4.13).
 
     >>> scripts_of(parse("<title>App</title><script src=a.js></script><script>id = 1</script>"))
     'id = 1'
@@ -175,7 +174,7 @@ def _data_of(document: etree._Element) -> Iterator[str]:
 def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html", url: str = "") -> str:
     """Return the text of *document* that a reader sees, with line breaks where blocks end.
 
-    In XML, of which a reader sees what some program makes of it, each element is one.
+    In XML each element is a block.
 
     >>> form = parse("<form method=post>City <input value=Rome><input value=/news></form>")
     >>> text_of(form, url="http://a.example/edit?id=7&back=%2Fnews").split()
@@ -184,11 +183,12 @@ def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html", url
     >>> text_of(parse("<svg><title>Icon</title><text>Sold</text></svg>")).split()
     ['Sold']
 
-    :param url: that was answered. A field of a form that repeats a value of its query is no text.
+    :param kind: whether the document is HTML or XML.
+    :param url: the URL of the response. A form field that repeats a value of its query is not text.
     """
     stylesheet = getattr(_of_thread, kind, None)
     if stylesheet is None:
-        # lxml copies one of another thread at each use.
+        # One for each thread: lxml copies a stylesheet of another thread at each use.
         stylesheet = etree.XSLT(etree.XML(_STYLESHEET.format(templates=_templates(kind))))
         setattr(_of_thread, kind, stylesheet)
     try:
@@ -237,7 +237,7 @@ def _texts_of_deep(document: etree._Element) -> Iterator[str]:
 def with_lines_of_members(text: str) -> str:
     r"""Return *text* with each member of its objects on a line of its own, if it is JSON.
 
-    Most of it is sent as one line, which a time or an id makes another one at each visit.
+    JSON is mostly sent as one line, which would change as a whole with any timestamp or id.
 
     >>> with_lines_of_members('{"id": 1, "rows": [[1, 2], [3, 4]]}')
     '{\n"id": 1\n"rows": [\n[1, 2\n]\n[3, 4\n]\n]\n}'
@@ -250,7 +250,7 @@ def with_lines_of_members(text: str) -> str:
 def is_json(text: str) -> bool:
     r"""Tell whether *text* may be JSON, which many programs send as HTML.
 
-    It may be the argument of a call (JSONP), or stand behind what is to keep other sites off.
+    It may be the argument of a call (JSONP), or have a prefix against cross-site inclusion.
 
     >>> is_json(' {"id": 1}'), is_json("[ad] <p>News"), is_json("")
     (True, False, False)
@@ -266,7 +266,7 @@ def is_json(text: str) -> bool:
 
 
 def folded_lines(text: str) -> bytes:
-    r"""Return the lines of plain *text* that hold anything, white space folded, in UTF-8.
+    r"""Return the non-empty lines of plain *text*, white space folded, in UTF-8.
 
     >>> folded_lines(" one \t two\n\n thr\xadee\xa0four")
     b'one two\nthree four'
@@ -275,13 +275,13 @@ def folded_lines(text: str) -> bytes:
 
 
 def _visible(text: str) -> str:
-    """Return *text* without characters that nobody sees.
+    """Return *text* without invisible characters.
 
-    Sites strew them by chance, other ones at each visit, to recognise what was copied.
+    Some sites insert random ones at each visit, to recognise copies.
     """
     if not text.isascii():
         for character in _INVISIBLE:
-            # To look for one takes a tenth of the time that it takes to replace one.
+            # Searching takes a tenth of the time of replacing.
             if character in text:
                 text = text.replace(character, "")
     return text

@@ -1,7 +1,7 @@
-"""Lines of which a part is another at each visit, and what the rest of them says of two pages.
+"""Compares pages by lines of which a part changes at each visit.
 
-Line by line all of such a line is noise: it never comes again. But most of its words may, as where
-an advertisement stands within a paragraph, or a number of visits in each row of a table.
+As a whole such a line is noise: it never comes again. But most of its words may be content, as in a
+paragraph with an advertisement in it, or a table row with a number of visits.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _LOOKED_AT = 64
-"""Of so many such lines of a page each is looked for among all lines of the other one."""
+"""Up to how many such lines of a page are searched among all lines of the other page."""
 
 
 class MovingLine(NamedTuple):
-    """A line that is another in part at each visit."""
+    """A line of which a part changes at each visit."""
 
     text: str
-    """As it was at the first of them."""
+    """The line as it was at the first visit."""
     words: frozenset[str]
-    """Those of it that stay, which are most."""
+    """The words that stay the same, which are most of the line."""
 
     @property
     def key(self) -> LineKey:
-        """What stays of it, as lines are compared."""
+        """The hashes of the words that stay, by which lines are compared."""
         hashed = hash64(" ".join(sorted(self.words)).encode("utf-8", "surrogatepass"))
         return key_of(hashed, hashed)
 
 
 class MovingLines(NamedTuple):
-    """The moving lines that two pages have each of its own."""
+    """The moving lines that each of two pages has and the other has not."""
 
     of_variant: list[MovingLine]
     of_kept: list[MovingLine]
@@ -52,7 +52,7 @@ class MovingLines(NamedTuple):
 
 
 def moving_lines(one: Shown, other: Shown) -> list[MovingLine]:
-    """Return the lines that are others in part at two visits of one URL, most of which stays.
+    """Return the lines that changed in part between two visits of one URL.
 
     >>> from scrapy_urlcanon.pages.page import Page
     >>> from scrapy_urlcanon.pages.shown import Shown
@@ -65,7 +65,7 @@ def moving_lines(one: Shown, other: Shown) -> list[MovingLine]:
     """
     gone = [(text, words_of(text)) for key, text in one.texts.items() if key not in other.texts]
     came = [words_of(text) for key, text in other.texts.items() if key not in one.texts]
-    # Most of them begin or end as they did, or are the same in number: all with all takes too long.
+    # Candidates begin or end alike, or have the same position: comparing all pairs takes too long.
     by_end: defaultdict[tuple[int, str], deque[int]] = defaultdict(deque)
     for number, words in enumerate(came):
         for end in (0, -1) if words else ():
@@ -80,7 +80,8 @@ def moving_lines(one: Shown, other: Shown) -> list[MovingLine]:
                 continue
             theirs = distinct[number]
             fewer, more = sorted((len(mine), len(theirs)))
-            # Words are compared only where there are enough: many may begin as a very long one.
+            # The numbers of words are compared first: many short lines may begin like a very long
+            # one.
             if 2 * fewer > more and 2 * len(mine & theirs) > more:
                 taken.add(number)
                 found.append(MovingLine(text, mine & theirs))
@@ -89,13 +90,13 @@ def moving_lines(one: Shown, other: Shown) -> list[MovingLine]:
 
 
 def own_of(lines: Iterable[MovingLine], others: Iterable[Shown]) -> list[MovingLine]:
-    """Return those of *lines*, some of them, that none of the *others* has in most of its words."""
+    """Return those of *lines*, or of a sample, of which no *other* page has most of the words."""
     own = dict(enumerate(islice(lines, _LOOKED_AT)))
     by_word: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in own.items():
         for word in line.words:
             by_word[word].append(number)
-    # Each line of a large table with each of the other one would take seconds.
+    # Comparing all lines of two large tables would take seconds.
     for shown in others:
         for text in shown.texts.values():
             known = by_word.keys() & words_of(text)
@@ -114,7 +115,7 @@ def words_of(text: str) -> list[str]:
 def _first_of(
     by_end: dict[tuple[int, str], deque[int]], words: Sequence[str], taken: set[int]
 ) -> Iterator[int]:
-    """Yield the first line that begins as *words* do, and the first that ends so."""
+    """Yield the first line that begins like *words*, and the first that ends like them."""
     for end in (0, -1) if words else ():
         numbers = by_end.get((end, words[end]))
         while numbers and numbers[0] in taken:

@@ -1,4 +1,4 @@
-"""One response, read once for all who ask what it says."""
+"""A response whose contents are read once, when they are first needed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]
 
 MAX_BODY = 4 << 20
-"""Bytes and characters of a response that are read: what tells two pages apart stands before."""
+"""How many bytes and characters of a response are read."""
 
 
 class _Reading(NamedTuple):
@@ -48,16 +48,16 @@ class _Reading(NamedTuple):
     """The lines, in UTF-8."""
     media: tuple[bytes, ...]
     scripts: bytes = b""
-    """Those that make the page, where a reader of the markup sees nothing but its title."""
+    """The scripts that make the page, if its markup shows nothing but the title."""
     is_blank: bool = False
-    """Whether a script makes all of the page: the reader does not even see a title."""
+    """Whether scripts make the whole page, so that its markup does not even show a title."""
 
 
 _NOTHING = _Reading("", b"", ())
 
 
 class Page:
-    """What one response says. Each part is read when somebody first asks for it.
+    """The contents of one response. Each part is read when it is first needed.
 
     >>> page = Page("http://a.example/?b", b"", "<title>A</title><link rel=canonical href=/><p>B")
     >>> page.title, page.has_text, page.canonical
@@ -66,14 +66,14 @@ class Page:
     >>> [a.masked == b.masked for a, b in zip(one.lines, other.lines)]
     [True, True]
 
-    :param url: that was answered.
+    :param url: the URL of the response.
     :param body: as received, decompressed.
-    :param text: the decoded body; None where it is no text.
-    :param kind: what the text is said to be. JSON is read as such whatever that is.
-    :param link_header: the value of ``Link``; of several their values between commas.
-    :param date: the value of ``Date``. The page as it was at another time has the same lines,
-        whatever clock they show.
-    :param tree: returns the document that the text is, where somebody has it parsed anyway.
+    :param text: the decoded body; None if it is not text.
+    :param kind: the declared kind of the text. JSON is recognised whatever is declared.
+    :param link_header: the value of the ``Link`` header; several values are joined with commas.
+    :param date: the value of the ``Date`` header. That time is masked in the lines, so that a clock
+        does not change them.
+    :param tree: returns the parsed document, if the caller has it already.
     """
 
     def __init__(
@@ -97,14 +97,14 @@ class Page:
 
     @cached_property
     def canonical(self) -> str:
-        """The canonical URL that it declares, absolute, or the empty text."""
+        """The absolute canonical URL that the page declares, or the empty string."""
         return declared_canonical(
             self._source if self._kind == "html" else None, self.url, self._link_header
         )
 
     @property
     def other_addresses(self) -> dict[str, str]:
-        """What else its head calls itself, and the page that follows it, by name."""
+        """The addresses ``og:url`` and ``next`` in the head; see :func:`.other_addresses`."""
         return other_addresses(self._source if self._kind == "html" else None, self.url)
 
     @property
@@ -114,22 +114,22 @@ class Page:
 
     @property
     def title(self) -> str:
-        """Its title, without what is another one at each visit; empty where there is none."""
+        """The title, without tokens that change at each visit; empty if there is none."""
         return self._reading.title
 
     @cached_property
     def lower(self) -> bytes:
-        """Its text in lower case, in UTF-8."""
+        """The text in lower case, in UTF-8."""
         return lower_case(self._reading.text)
 
     @cached_property
     def lines(self) -> Lines:
-        """What is kept of each line of its text and of all that it embeds; nothing of no text."""
+        """The hashes of the lines of the text and of the addresses of embedded media."""
         return lines_of_lower(self.lower, self._reading.media)
 
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:
-        """The text of its title and of each of :attr:`lines`, beside what is kept of it."""
+        """The title and each of :attr:`lines` as text, with its hashes."""
         title, text, media, *_ = self._reading
         if title:
             yield title, title_line(title)
@@ -144,11 +144,11 @@ class Page:
 
     @cached_property
     def signature(self) -> Signature:
-        """What a store keeps of it.
+        """What a store keeps of the page.
 
-        What cannot be read, or is made by a script, is its own only line: no boilerplate, no
-        near-duplicates. So is data of more lines than are kept: of a listing any may be what tells.
-        A page of which a script makes all, and nothing says what, has no line.
+        A body that is not text, or a page made by a script, is a single line: no boilerplate, no
+        near-duplicates. So are data with more lines than are kept, since any line of a listing may
+        be the one that differs. A page that is made by scripts without inline data has no line.
         """
         raw = sha1(self.body[:MAX_BODY], usedforsecurity=False).hexdigest()
         scripts = self._reading.scripts
@@ -166,7 +166,7 @@ class Page:
 
     @cached_property
     def digest(self) -> PageDigest:
-        """What there is to compare of it with another page of the crawl."""
+        """What is compared with other pages of the crawl."""
         if not self.is_text and not self._reading.is_blank:
             return PageDigest.of_bytes(self.body)
         title, text, media, scripts, _ = self._reading
@@ -184,13 +184,13 @@ class Page:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
         text = folded_lines(text_of(document, self._kind, self.url))
-        # Before its tokens are hidden: it may be named with one of them.
+        # Before tokens are masked: the URL may contain one.
         text = (without_address if self._kind == "xml" else without_query)(text, self.url)
         text = without_marks(steady(text, self._date))
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
         is_empty = text in {b"", title} and not media
         scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""
-        # Its bytes are no content then: they may tell its address, and nothing else of it.
+        # Then the body is not content: it may just repeat the URL.
         is_blank = is_empty and not title and document.find(".//script") is not None
         return _Reading(title.decode("utf-8", "surrogatepass"), text, media, scripts, is_blank)
 

@@ -1,17 +1,16 @@
-"""Whether two responses are one page: the one answer that everybody gets.
+"""Decides whether two responses are one page, for all parts of the package.
 
-The crawl's audit, ``validate``, soft 404, declared canonicals and the learner ask here. They see a
-page in two ways, and so there are two measures of "nearly the same", over the same pairs of words:
+It is used by the audit, ``validate``, soft 404 detection, declared canonicals and the learner.
+There are two measures of "nearly the same", both over pairs of adjacent words:
 
-- while crawling, the whole text, of one page and another: the share of their pairs of words that
-  both have (:data:`SHARED_PAIRS`);
-- where a million pages are grouped, the text without the site's boilerplate: the bits in which
-  their simhashes differ (:data:`SIMHASH_BITS`), which can be looked up in an index.
+- while crawling, whole texts are compared pairwise, by the share of their pairs of words that both
+have (:data:`SHARED_PAIRS`); - for grouping a million pages, texts without the site's boilerplate
+are compared by the bits in which their simhashes differ (:data:`SIMHASH_BITS`), which an index can
+look up.
 
-The first is of more text, most of it the navigation that all pages share, so that little may
-differ in it. Everything else is the same for both: what is read of a page
-(:mod:`scrapy_urlcanon.pages.page`), what of it is another one at each visit, and that pages with
-different titles are two.
+The first includes the navigation that all pages share, so that only little may differ. The rest is
+the same for both: what is read of a page (:mod:`scrapy_urlcanon.pages.page`), what is masked
+because it changes at each visit, and that pages with different titles are two pages.
 """
 
 from __future__ import annotations

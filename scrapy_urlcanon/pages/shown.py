@@ -1,4 +1,4 @@
-"""What one response showed, as it is compared with what others did."""
+"""The contents of one response in the form in which they are compared."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import LineKey, PageDigest
 
 _LONG_VALUE = 8
-"""From how many characters on a value of the query that a page repeats is an echo of its URL."""
+"""The least length of a query value to be treated as an echo where the page repeats it."""
 
 
 class Shown:
     """What one response showed, line by line.
 
-    What is no text, or more than is read of a page, is one line, whatever it has.
+    A body that is not text, or too long to be read, is one line.
 
     >>> from scrapy_urlcanon.pages.page import Page
     >>> page = Page("http://a.example/", b"PNG ...")
     >>> [*Shown(page, page.digest).texts.values()]
     ['7 bytes with the checksum 8987e3c8']
 
-    :param digest: without lines where its text is not to be read.
+    :param digest: the digest of the page; if it has no lines, the text is not read.
     """
 
     def __init__(self, page: Page, digest: PageDigest) -> None:
         self.digest = digest
         self.texts: dict[LineKey, str] = {}
-        """Each line by its hashes, without numbers and exact."""
+        """The text of each line, by its masked and its exact hash."""
         if digest.lines is None:
             whole = hash64(_whole(page))
             key = key_of(whole, whole)
@@ -45,20 +45,20 @@ class Shown:
             self.texts[key_of(line.masked, line.exact)] = text
 
     def has(self, own: frozenset[LineKey]) -> bool:
-        """Tell whether it shows most of the lines that are another page's *own*."""
+        """Tell whether most of *own*, the lines that only another page has, are shown here."""
         return 2 * sum(line in self.texts for line in own) > len(own)
 
     @cached_property
     def media(self) -> frozenset[LineKey]:
-        """Those lines that are addresses of what it embeds."""
+        """The lines that are addresses of embedded media."""
         sources = (text.encode("utf-8", "surrogatepass") for text in self.texts.values())
-        # No number is masked in them.
+        # Numbers are not masked in addresses.
         media = {key_of(medium, medium) for medium in map(hash_of_medium, sources)}
         return frozenset(media & self.texts.keys())
 
     @cached_property
     def lines(self) -> dict[int, set[int]]:
-        """The exact hashes of the lines by those without numbers."""
+        """The exact hashes of the lines, by masked hash."""
         found: dict[int, set[int]] = {}
         for shape, exact in self.texts:
             found.setdefault(shape, set()).add(exact)
@@ -66,7 +66,7 @@ class Shown:
 
 
 def _whole(page: Page) -> bytes:
-    """Return all that *page* shows; its text where it has one: markup repeats the URL in links."""
+    """Return the text of *page*, or its body if it has none: markup repeats the URL in links."""
     if not page.is_text:
         return page.body
     text = "\n".join(text for text, _ in page.legible_lines)
@@ -74,7 +74,7 @@ def _whole(page: Page) -> bytes:
 
 
 def echoes(url: str, other: str) -> tuple[str, ...]:
-    """Return what of *url*, and not of the *other* one, a page may repeat: the longest first."""
+    """Return the parts of *url* that a page may repeat and *other* does not have, longest first."""
     parts = urlsplit(url)
     values = {piece.partition("=")[2] for piece in parts.query.split("&")}
     others = {piece.partition("=")[2] for piece in urlsplit(other).query.split("&")}
@@ -87,7 +87,7 @@ def echoes(url: str, other: str) -> tuple[str, ...]:
 
 
 def without(parts: Iterable[str], text: str) -> str:
-    """Return *text* without any of *parts*, white space folded."""
+    """Return *text* with *parts* removed and white space folded."""
     for part in parts:
         text = text.replace(part, "")
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""What is kept of a page instead of the page: digests of its text, line by line."""
+"""Signatures: hashes of the text of a page, line by line, kept in place of the page."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
 MAX_LINES = 1000
-"""Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400."""
+"""How many lines of a page are kept, some 6 bytes each; real pages have 50 to 400."""
 
 _FIRST_LINES = 500
-"""Of a page of more lines these are the first; the others are a sample of those that follow, since
-what tells two sources apart may stand behind a thousand numbers of lines."""
+"""Of a longer page the first lines are kept, and a sample of the rest: two source files may differ
+only after a thousand line numbers."""
 
 MIN_WORDS = 20
-"""Texts of fewer words in different lines say too little for a near-duplicate signature."""
+"""Texts with fewer words, in different lines, are too short for a simhash."""
 
 BOILERPLATE_SHARE = 0.2
-"""A line that stands on more than this share of a site's distinct texts is boilerplate."""
+"""A line in more than this share of a site's distinct texts is boilerplate."""
 
 RAW = "raw:"
-"""Begins the digest of the body that stands for that of a text which no reader sees: there is
-none, or it is data for a program."""
+"""The prefix of the digest of a body, used if there is no text for readers: no text at all, or data
+for a program."""
 
 _OTHER_DIGITS = re.compile(r"[^\D0-9]")
 _BEGIN_OTHER_DIGITS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"
-"""What such a digit begins with in UTF-8; few texts in Latin, Greek or Cyrillic have any of it."""
+"""The first UTF-8 bytes of such digits; few texts in Latin, Greek or Cyrillic contain them."""
 _WORDS_OF_A_FEATURE = 4
-# How lines are packed: bytes of a hash, the most that is told of words, and a bit that no number
-# of lines has, by which packed lines are told from other bytes.
+# The packed form of lines: bytes of a hash, the largest number of words, and a bit that marks
+# packed lines, which no number of lines has.
 _BYTES, _MOST_WORDS, _PACKED = 5, 127, 1 << 15
 _KEPT = (1 << 8 * _BYTES) - 1
 
 MAX_PACKED = 4 + MAX_LINES * (1 + 2 * _BYTES)
-"""Bytes that the lines of one page are packed into, at most."""
+"""The most bytes of the packed lines of a page."""
 
 
 hash64: Callable[[bytes], int] = xxh3_64_intdigest
-"""Returns 64 bits of a digest of some bytes, the same on every machine."""
+"""Returns a 64-bit hash of bytes, the same on every machine."""
 
 
 class Line(NamedTuple):
-    """One line of a page's visible text, in whichever case, or the address of what it embeds."""
+    """The hashes of a line of the visible text, ignoring case, or of the address of a medium."""
 
     masked: int
     """Hash of the line with every number made ``0``: equal for "12 comments" and "7 comments"."""
@@ -70,10 +70,10 @@ class Line(NamedTuple):
 
 
 class Lines(Sequence[Line]):
-    """What is kept of the lines of a page, in order.
+    """The hashes of the lines of a page, in order, in columns.
 
-    One column for each field: an object for each line would take longer to make, and to be looked
-    at by the garbage collector, than all that is made of it.
+    Making an object for each line, and traversing it for garbage collection, would take longer than
+    all that is done with it.
 
     >>> lines = Lines([1, 2], [1, 3], [5, 7])
     >>> lines[1], len(lines), lines.columns
@@ -86,7 +86,7 @@ class Lines(Sequence[Line]):
         self, masked: Sequence[int] = (), exact: Sequence[int] = (), words: Sequence[int] = ()
     ) -> None:
         self.columns = masked, exact, words
-        """Those of :attr:`Line.masked`, :attr:`Line.exact` and :attr:`Line.words`."""
+        """The columns :attr:`Line.masked`, :attr:`Line.exact` and :attr:`Line.words`."""
 
     def __len__(self) -> int:
         """Return how many lines there are."""
@@ -118,20 +118,20 @@ class Lines(Sequence[Line]):
 
 
 class Boilerplate(NamedTuple):
-    """What stands on too many of a site's texts to tell one of its pages from another."""
+    """Lines that do not distinguish the pages of a site."""
 
     masked: Collection[int] = ()
-    """Lines, by their masked hashes: menus, and what counts, whatever the number is."""
+    """Masked hashes of lines on too many pages: menus, and counters with any number."""
     exact: Collection[int] = ()
-    """Lines that are there with the same numbers, by their hashes."""
+    """Exact hashes of lines on too many pages."""
     steady: Collection[int] = ()
-    """Lines whose numbers were the same at each visit of a page, by their masked hashes."""
+    """Masked hashes of lines whose numbers stayed the same at all second visits."""
     noise: Collection[int] = ()
-    """Lines that were another one at another visit, by their masked hashes."""
+    """Masked hashes of lines that changed at second visits."""
 
 
 NO_BOILERPLATE = Boilerplate()
-"""Of a site that is too small to tell, or of a page by itself."""
+"""For a site that is too small to have known boilerplate, or a single page."""
 
 
 class Signature(NamedTuple):
@@ -140,19 +140,18 @@ class Signature(NamedTuple):
     raw_sha1: str
     """Digest of the body as received, in hexadecimal."""
     text_sha1: str
-    """Digest of the visible text, in hexadecimal; that of the body where it is not HTML."""
+    """Digest of the visible text, in hexadecimal; that of the body if it is not HTML."""
     title: int
     """64-bit hash of the title; 0 where there is none."""
     lines: Lines
 
     def main(self, boilerplate: Boilerplate = NO_BOILERPLATE) -> tuple[str, int | None]:
-        """Return digest and simhash of the text without the lines that are boilerplate.
+        """Return digest and simhash of the text without boilerplate.
 
-        Numbers that are known to be the same at each visit of a page are content, and two pages
-        that differ in one are two, however much else they share. Where that is not known, a page
-        that says more in numbers than in words of its own, such as a quotation or a measurement,
-        is told by its numbers too. The digest is empty where nothing is left; the simhash None
-        where too little is.
+        Numbers that stay the same at each visit are content: two pages that differ in one are two
+        pages. If nothing is known about second visits, the numbers of a page count as content if it
+        has more of them than words of its own, such as a stock quote or a measurement. The digest
+        is empty if nothing is left; the simhash is None if too little is left.
 
         Data for a program has no menus, and no member of it is little: it is told by all that is
         not another one at each visit.
@@ -167,20 +166,20 @@ class Signature(NamedTuple):
         if not lines:
             return "", None
         digest = digest_of([line for line, _ in lines]).hex()
-        # Each line once: what every row of a listing repeats ("by", "last post", a date) would
-        # outvote all that tells one listing from another.
+        # Each line counts once: what every row of a listing repeats ("by", "last post", a date)
+        # would outweigh the rest.
         words = dict(lines)
         if is_data or sum(words.values()) < MIN_WORDS:
             return digest, None
-        # Near simhashes stay near with the same numbers, and become far ones with others.
+        # So near simhashes stay near if the numbers are equal, and become far if they differ.
         told = int.from_bytes(digest_of([line for line, _ in numbers])[:8], "big") if numbers else 0
         counts = [count // _WORDS_OF_A_FEATURE or 1 for count in words.values()]
         return digest, simhash([*words], counts) ^ told
 
     def pack(self) -> bytes:
-        """Return the lines as bytes: their number, and then all of one field after the other.
+        """Return the lines as bytes: their number, then column by column.
 
-        Of their hashes 40 bits are enough to tell the lines of one site apart.
+        40 bits of each hash are enough to distinguish the lines of one site.
         """
         columns = self.lines[:MAX_LINES].columns
         packed = packed_lines(*columns, _MOST_WORDS, _BYTES)
@@ -190,9 +189,9 @@ class Signature(NamedTuple):
 
 
 def unpack(data: bytes) -> Lines:
-    """Return the lines that :meth:`Signature.pack` made bytes of; none of no bytes.
+    """Return the lines that :meth:`Signature.pack` packed; none for no bytes.
 
-    :raises ValueError: where they were cut short, or are something else.
+    :raises ValueError: if the data are truncated or something else.
     """
     if not data:
         return Lines()

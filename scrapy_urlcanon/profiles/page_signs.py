@@ -1,4 +1,4 @@
-"""What a response shows of the program that made it: the signs that profiles look for."""
+"""Extracts from a response the signs that profiles look for."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 MAX_BODY = 1 << 17
-"""Bytes of a page that are looked at: the head of a page, and the beginning of its body."""
+"""How many bytes of a page are looked at: its head, and the beginning of its body."""
 _MAX_ELEMENTS = 4_000
 _MAX_TEXT = 500
-"""Characters of an attribute or a header that are looked at."""
+"""How many characters of an attribute or a header are looked at."""
 _MAX_VALUES = 200
 _ADDRESS = {"link": "href", "script": "src", "form": "action"}
 
 
 @frozen
 class PageSigns:
-    """What one response shows, and where it was found."""
+    """The signs in one response."""
 
     path: str
     """The path of its URL."""
     headers: tuple[tuple[str, str], ...] = ()
-    """Names in lower case, and values."""
+    """Header names in lower case, and values."""
     cookies: tuple[str, ...] = ()
     """The names of the cookies that it sets."""
     generators: tuple[str, ...] = ()
     title: str = ""
     assets: tuple[str, ...] = ()
-    """Paths, with their queries, of style sheets, scripts and forms on its own host.
+    """Paths with queries of style sheets, scripts and form actions on its own host.
 
-    Not of images, which visitors may write into a page.
+    Images are left out: visitors may write them into a page.
     """
     foreign_assets: tuple[str, ...] = ()
-    """Those on other hosts, each without the host."""
+    """The same on other hosts, each without the host."""
     links: frozenset[str] = frozenset()
     """The other hosts that it links to, without ``www.``."""
     elements: Elements = field(factory=lambda: Elements(None))
@@ -56,7 +56,7 @@ class PageSigns:
     ) -> Self:
         """Return the signs of the response with *headers* and *body* to a request for *url*.
 
-        :param document: what the whole body was parsed to, where somebody has that.
+        :param document: the parsed body, if the caller has it already.
 
         >>> page = PageSigns.of("http://a.example/b", [], b'<meta name=generator content="One 2">')
         >>> page.path, page.generators
@@ -82,10 +82,7 @@ class PageSigns:
 
 
 class Elements:
-    """The elements of a page, of which only those are looked at that somebody asks for.
-
-    What a parser takes for elements, not text that looks so.
-    """
+    """The elements of a page, as a parser sees them, looked up on demand."""
 
     def __init__(self, document: etree._Element | None) -> None:
         self._document = document
@@ -93,7 +90,7 @@ class Elements:
         self._values: dict[tuple[str, str], str] = {}
 
     def named(self, *names: str) -> Sequence[etree._Element]:
-        """Return the first elements with one of these names, in their order."""
+        """Return the first elements with one of these names, in document order."""
         found = self._named.get(names)
         if found is None:
             every = () if self._document is None else self._document.iter(*names)
@@ -101,7 +98,7 @@ class Elements:
         return found
 
     def values(self, name: str, attribute: str) -> str:
-        """Return what the elements with this name have for *attribute*, a line for each value."""
+        """Return the values of *attribute* of the elements with this name, one on each line."""
         found = self._values.get((name, attribute))
         if found is None:
             shown = {element.get(attribute) for element in self.named(name)} - {None}
@@ -110,7 +107,7 @@ class Elements:
 
     @staticmethod
     def value(element: etree._Element, attribute: str) -> str | None:
-        """Return what *element* has for *attribute*, as :meth:`values` has it."""
+        """Return the value of *attribute* of *element*, in the form of :meth:`values`."""
         found = element.get(attribute)
         return None if found is None else _folded(found)
 
@@ -135,7 +132,7 @@ def _linked_hosts(elements: Elements, own: str) -> Iterator[str]:
 
 
 def _assets(elements: Elements, url: str, own: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paths of what is loaded from the page's *own* host, and from others."""
+    """Return the paths of assets on the page's *own* host, and on other hosts."""
     # The first with an address counts (HTML Standard, section 2.4.3).
     bases = filter(None, (_folded(element.get("href")) for element in elements.named("base")))
     base = _joined(url, next(bases, "")) or url
@@ -145,7 +142,7 @@ def _assets(elements: Elements, url: str, own: str) -> tuple[tuple[str, ...], tu
         address = _folded(element.get(_ADDRESS[element.tag]))
         if not address or address.startswith(("data:", "javascript:", "#")):
             continue
-        # Nearly all begin so, and to join them takes long.
+        # The usual case: joining URLs takes long.
         if address.startswith("/") and not address.startswith("//"):
             host, path = own, address
         else:

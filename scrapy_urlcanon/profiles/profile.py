@@ -21,31 +21,32 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.profiles.rules import Part, ProfileRule, Told
 
 SIGN_KINDS = ("generator", "header", "cookie", "asset", "element", "title", "link")
-"""Where a sign stands: ``<meta name="generator">``, a header of the response, the name of a cookie,
-the address of a style sheet, script or form, an element, the title, a link to another host."""
+"""Kinds of signs: ``<meta name="generator">``, a response header, the name of a cookie, the address
+of a style sheet, script or form, an element, the title, a link to another host."""
 _ELEMENT = re.compile(r"[a-z][a-z0-9-]*")
 
 
 @frozen
 class Sign:
-    """One thing that tells a program."""
+    """One sign of a program."""
 
     kind: str
     """One of :data:`SIGN_KINDS`."""
     text: str
-    """The beginning of the generator or of the title; the name of a header, a cookie or an element;
-    the path of an asset below the place of the program; the host that a link leads to. ``*`` is any
-    text."""
+    """What to look for, with ``*`` for any text: the beginning of the generator or of the title;
+    the name of a header, a cookie or an element; the path of an asset below the place of the
+    program; the host of a link."""
     value: str = "*"
-    """What the value of a header has to be; ``*`` is any text."""
+    """The value that a header must have; ``*`` is any text."""
     attributes: Mapping[str, str] = field(factory=dict)
-    """What an element has to have: one class among others, and whole values of all else."""
+    """The attributes that an element must have: for ``class`` one of its classes, else the whole
+    value."""
     is_certain: bool = False
     """Whether no other program has it."""
 
     @property
     def evidence(self) -> str:
-        """Its kind, but for all that is a link, which a visitor may have written, one.
+        """The kind of evidence: all signs in links are of one kind, since visitors may write links.
 
         >>> Sign("element", "a").evidence, Sign("element", "div").evidence
         ('link', 'element')
@@ -62,21 +63,21 @@ class Sign:
 
 @frozen(slots=False)
 class Profile:
-    """What is known of one program."""
+    """What is known about one program."""
 
     name: str
     kind: str
-    """What it is: ``forum``, ``wiki`` ..."""
+    """The kind of program: ``forum``, ``wiki`` ..."""
     signs: tuple[Sign, ...]
     scripts: tuple[str, ...]
-    """Names of scripts, which stand at the place itself."""
+    """Names of scripts that are directly at the place of the program."""
     runs_on: tuple[str, ...]
-    """The programs that show their signs on its pages too."""
+    """Programs that it runs on, whose signs are on its pages too."""
     _read_rest: Callable[[], _Rest] = field(eq=False, repr=False)
 
     @property
     def shapes(self) -> tuple[Template, ...]:
-        """Shapes of URLs that hardly another program has, from the place on."""
+        """Shapes of URLs that hardly any other program has, relative to its place."""
         return self._rest.shapes
 
     @property
@@ -86,12 +87,12 @@ class Profile:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What is known of the URLs of parts of its pages."""
+        """Rules for URLs of parts of its pages."""
         return self._rest.parts
 
     @property
     def all_rules(self) -> tuple[Told, ...]:
-        """The rules, and what is known of parts of pages."""
+        """All rules: those with options, and those for parts of pages."""
         return (*self.rules, *self.parts)
 
     @cached_property
@@ -104,12 +105,13 @@ class Profile:
 
     @classmethod
     def read(cls, origin: str, text: str, *, is_ours: bool = False) -> Self:
-        """Return the profile that *text*, TOML, is.
+        """Parse a profile.
 
-        :param origin: what messages call it.
-        :param is_ours: whether all of it was checked before, and its rules stand behind all else.
-            They are most of it, and are read once somebody asks for them: each crawl looks for all
-            programs, and few sites run on one.
+        :param origin: the name for messages.
+        :param text: the profile in TOML.
+        :param is_ours: whether it was checked before and has its rules at the end. These are then
+            read when they are first needed: each crawl looks for all programs, and few sites run on
+            one of them.
         :raises ConfigurationError: with all problems at once.
         """
         try:
@@ -146,7 +148,7 @@ _SIGN_KEYS = (*SIGN_KINDS, "value", "with", "certain")
 
 
 class _Rest(NamedTuple):
-    """What is not asked for before a program is found."""
+    """The parts of a profile that are needed only if the program is found."""
 
     shapes: tuple[Template, ...]
     rules: tuple[ProfileRule, ...]

@@ -1,4 +1,4 @@
-"""Says which program made a page, by its signs."""
+"""Recognises the program that made a page by its signs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Finder: TypeAlias = Callable[[PageSigns, Sign], str | None]
 
-# Every page is asked for the same signs.
+# Cached, since every page is searched for the same signs.
 _matcher = cache(glob_matcher)
 _ENOUGH = 2
 _MAX_SEGMENTS = 20
@@ -35,17 +35,17 @@ class Recognised:
     place: str
     """The path below which it stands, with slashes around it: ``/`` or ``/wiki/``."""
     version: tuple[int, ...]
-    """Empty where it does not tell."""
+    """The version; empty if it is unknown."""
     signs: tuple[str, ...]
-    """What it was told by."""
+    """The signs by which the program was recognised."""
 
 
 def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised, ...]:
-    """Return which of *profiles* made *page*: none, one, or one and what that runs on.
+    """Return which of *profiles* made *page*: none, one, or one and the program that it runs on.
 
-    A certain sign is enough, and so are signs of two kinds; links are one, whatever is looked at
-    in them, since a visitor may have written them. A page that shows the signs of programs of which
-    none runs on the other tells nothing.
+    One certain sign is enough, and so are signs of two kinds. All signs in links are of one kind,
+    since visitors may write links. A page with signs of two programs, of which neither runs on the
+    other, tells nothing.
     """
     finders = _finders(page)
     found = [one for profile in profiles if (one := _recognised(page, profile, finders))]
@@ -58,7 +58,7 @@ def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised,
 
 
 def _finders(page: PageSigns) -> dict[str, _Finder]:
-    """Return what finds signs of each kind, but for those of which *page* shows nothing."""
+    """Return a finder for each kind of signs that *page* has."""
     shown = {
         "generator": page.generators,
         "cookie": page.cookies,
@@ -93,9 +93,9 @@ def _recognised(
 
 
 def _place(path: str, profile: Profile, assets: list[str]) -> str:
-    """Return the directory that the page and what it loads from its program have in common.
+    """Return the directory that the page and the assets of its program have in common.
 
-    Of a page of one user of a server no more than what is that user's.
+    For a page of one user of a server it is at most that user's directory.
 
     >>> from scrapy_urlcanon.profiles.catalogue import profile
     >>> _place("/wiki/Main_Page", profile("mediawiki"), ["/w/"])
@@ -115,7 +115,7 @@ def _place(path: str, profile: Profile, assets: list[str]) -> str:
 
 
 def _directory(path: str, profile: Profile) -> str:
-    """Return the directory of *path*, or that of the program where the rest of it is known.
+    """Return the directory of *path*, or that of the program if *path* has a known shape.
 
     >>> from scrapy_urlcanon.profiles.catalogue import profile
     >>> _directory("/a/node/17", profile("drupal")), _directory("/a/b", profile("drupal"))
@@ -132,7 +132,7 @@ def _directory(path: str, profile: Profile) -> str:
 
 
 def _firm(profile: Profile) -> list[Template]:
-    """Return the shapes of *profile* that begin with a text."""
+    """Return the shapes of *profile* that begin with a literal segment."""
     return [
         shape
         for shape in profile.shapes
@@ -141,7 +141,7 @@ def _firm(profile: Profile) -> list[Template]:
 
 
 def _generator(page: PageSigns, sign: Sign) -> str | None:
-    """Return the version that the generator tells, or ""; None where it is another one."""
+    """Return the version in the generator, or ""; None if it is another program's."""
     matches = _matcher(f"{sign.text.lower()}*")
     for generator in page.generators:
         if matches(generator.lower()):
@@ -170,7 +170,7 @@ def _link(page: PageSigns, sign: Sign) -> str | None:
 
 
 def _asset(page: PageSigns, sign: Sign) -> str | None:
-    """Return the directory below which an asset stands, or "" where that is another host."""
+    """Return the directory that contains the asset, or "" for another host."""
     start = f"/{sign.text.partition('*')[0]}"
     matches = _matcher(f"/{sign.text}*")
     for paths, is_here in ((page.assets, True), (page.foreign_assets, False)):
@@ -183,7 +183,7 @@ def _asset(page: PageSigns, sign: Sign) -> str | None:
 
 def _element(page: PageSigns, sign: Sign) -> str | None:
     for name, value in sign.attributes.items():
-        # Nearly all pages have nothing of the kind, which one look at all their values tells.
+        # The usual case: one search in all values tells that no element matches.
         if _literal(value) not in page.elements.values(sign.text, name):
             return None
     for element in page.elements.named(sign.text):
@@ -197,7 +197,7 @@ def _element(page: PageSigns, sign: Sign) -> str | None:
 
 @cache
 def _literal(pattern: str) -> str:
-    """Return the longest text that is in all that matches *pattern*."""
+    """Return the longest literal text in *pattern*."""
     return max(pattern.split("*"), key=len)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of each character of a URL: compiled, or in Python."""
+"""The inner loops over the characters of a URL: compiled, or in Python if that is missing."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""Takes plain URLs apart, and sorts what they ask for.
+"""Splits plain URLs, and sorts their parameters.
 
-What this and :mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` do with each character is in
-``compiled.pyx`` once more, for machines with a C compiler.
+``compiled.pyx`` has the same functions, and those of
+:mod:`~scrapy_urlcanon.canonicalizer.percent_encoding`, for machines with a C compiler.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.url import is_ip_address
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-# What a name is by the Public Suffix List; other names have such names below them.
+# Kinds of names in the Public Suffix List; other names have such names below them.
 SUFFIX, ANY_LABEL, EXCEPTION = 1, 2, 4
 
 # A plain path: nothing in it is or needs to be encoded, and it has no parameters.
@@ -33,17 +33,17 @@ _encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").ful
 
 
 def read(url: str) -> str | tuple[str, str, str, bool] | None:
-    """Return what stands before the path of *url*, its path and its query.
+    """Return the prefix, the path and the query of a plain URL.
 
-    These are in their one spelling; last comes whether *url* spells them so, and has no fragment.
-    What stands before the path comes alone where nothing but a path follows, spelled so. None is
-    for a URL that is not plain: what follows is not ASCII, has parameters in its path or dot
-    segments, or may be something that the URL parser drops or refuses.
+    They are normalized, and followed by whether *url* already was so and has no fragment. The
+    prefix alone is returned if only a normalized path follows it. None is returned for a URL that
+    is not plain: one that is not ASCII, has path parameters or dot segments, or characters that the
+    URL parser drops or refuses.
 
     >>> read("http://a.com/b"), read("http://a.com/b?c#d"), read("http://a.com/../b")
     ('http://a.com', ('http://a.com', '/b', 'c=', False), None)
     """
-    # Behind the slashes of the scheme there is at least one letter of a host.
+    # From 8 on: after the slashes of the scheme there is at least one letter of a host.
     start = url.find("/", 8)
     if start < 0:
         start = len(url)
@@ -67,7 +67,7 @@ def read(url: str) -> str | tuple[str, str, str, bool] | None:
 
 
 def plain_host(prefix: str) -> str | None:
-    """Return the host of *prefix*, scheme and host, where the host parser leaves it as it is.
+    """Return the host of *prefix*, scheme and host, if the host parser leaves it unchanged.
 
     >>> plain_host("http://a.com"), plain_host("http://A.com"), plain_host("http://1.1")
     ('a.com', None, None)
@@ -87,16 +87,16 @@ def is_under(host: str, ends: Container[str]) -> bool:
 
 
 def start_of_domain(host: str, names: Mapping[str, int]) -> int:
-    """Return where in the normalized *host* its registrable domain begins; -1 if it has none.
+    """Return the index in *host*, normalized, where its registrable domain begins; -1 for none.
 
     >>> names = {"uk": SUFFIX, "co.uk": SUFFIX}
     >>> start_of_domain("www.shop.example.co.uk", names), start_of_domain("co.uk", names)
     (9, -1)
 
-    :param names: what the names of the Public Suffix List (https://publicsuffix.org/list/) are,
-        and the names above them.
+    :param names: the kinds of the names in the Public Suffix List (https://publicsuffix.org/list/),
+        and of the names above them.
     """
-    # The public suffix is the last label, where that is on no list.
+    # If no rule of the list matches, the public suffix is the last label.
     start = suffix = host.rfind(".") + 1
     kind = names.get(host[start:])
     # A host with an empty label is on no list.
@@ -149,9 +149,9 @@ def canonical_prefix(
     names: Mapping[str, int] | None,
     numbered: bool,  # noqa: FBT001
 ) -> str | None:
-    """Return what *prefix*, scheme and host, is in canonical URLs; itself where that is the same.
+    """Return the canonical form of *prefix*, scheme and host; itself if nothing changes.
 
-    None is for a host that is not plain, and for one that is under one of *ends*.
+    None for a host that is not plain, and for one under one of *ends*.
 
     >>> canonical_prefix("http://www.a.com", set(), "https://", {}, True)
     'https://a.com'
@@ -160,9 +160,9 @@ def canonical_prefix(
     >>> canonical_prefix("http://www.a.com", {"a.com"}, "", None, False)
 
     :param ends: as in :func:`is_under`.
-    :param scheme: what is to stand before the host, with slashes; "" keeps what does.
-    :param names: as in :func:`without_www`; None where the host is to be kept.
-    :param numbered: as there.
+    :param scheme: the canonical scheme with its slashes; "" keeps that of *prefix*.
+    :param names: as in :func:`without_www`; None keeps the host.
+    :param numbered: as in :func:`without_www`.
     """
     host = plain_host(prefix)
     if host is None or is_under(host, ends):
@@ -173,10 +173,9 @@ def canonical_prefix(
 
 
 def trimmed_path(path: str, indexes: frozenset[str]) -> str | None:
-    """Return *path* without a slash at its end, or a last segment that is one of *indexes*.
+    """Return *path* without a trailing slash, or a last segment that is one of *indexes*.
 
-    None is for a path with two slashes in a row, and for one of which another segment were to be
-    dropped then.
+    None for a path with repeated slashes, or if another segment would have to be dropped next.
 
     >>> indexes = frozenset({"index.html"})
     >>> trimmed_path("/a/index.html", indexes), trimmed_path("/", indexes)
