@@ -1,1 +1,1 @@
-"""What sees to it that a job loses nothing to a stop, a kill or a change of rules."""
+"""Makes sure that a job (``JOBDIR``) loses no page to a stop, a kill or a change of rules."""

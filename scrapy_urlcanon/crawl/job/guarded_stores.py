@@ -1,4 +1,4 @@
-"""What other crawls have stored under fingerprints, which may be of other rules."""
+"""Warns if the HTTP cache or scrapy-deltafetch holds pages under fingerprints of other rules."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ def guard_stores(
     spider: str,
     unwritten: UnwrittenFiles,
 ) -> None:
-    """Warn where the HTTP cache or scrapy-deltafetch has fingerprints of other rules.
+    """Warn if the HTTP cache or scrapy-deltafetch was filled under other rules.
 
-    What the HTTP cache has of a crawl without the plugin is found all the same.
+    Both look pages up by fingerprint, so that they no longer find a page whose fingerprint changed.
+    What the HTTP cache stored in a crawl without the plugin is found all the same.
 
-    :param spider: the name of the spider: each has a store of its own.
-    :raises ConfigurationError: if one has and *mode* is ``error``.
+    :param spider: the name of the spider: each spider has its own store.
+    :raises ConfigurationError: if a store was filled under other rules and *mode* is ``error``.
     """
     document = RulesDocument.of(configuration)
     problems = []
     for name, directory in _stores(settings):
         path = directory / f"{spider.replace('/', '_')}.{FILE}"
         stored = StoredRules(path)
-        # A directory of the spider's name, or files of that name and any suffixes.
+        # A directory with the name of the spider, or files with that name and any suffix.
         is_used = directory.is_dir() and any(
             f"{entry.name}.".startswith(f"{spider}.") and entry != path
             for entry in directory.iterdir()
@@ -73,7 +74,7 @@ def guard_stores(
 
 
 def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
-    """Yield the stores that are keyed by the fingerprint, with their directories."""
+    """Yield the name and directory of each store that is keyed by fingerprint."""
     names = {}
     if settings.getbool(HTTPCACHE):
         names[_CACHE] = settings["HTTPCACHE_DIR"]
@@ -83,6 +84,6 @@ def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
         try:
             yield name, Path(data_path(directory))
         except NotConfigured:
-            # Without a scrapy.cfg, as in an egg of scrapyd, a project has no folder for data:
-            # these have no store then, and turn themselves off.
+            # Without a scrapy.cfg, as in an egg of scrapyd, a project has no data folder. The
+            # stores then turn themselves off.
             continue

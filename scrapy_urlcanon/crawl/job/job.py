@@ -1,4 +1,8 @@
-"""Resumes a job after a kill without losing a page."""
+"""Resumes a job after a kill without losing a page.
+
+Between :class:`.Journal`, which stores what happens to requests, and the parts of the crawl that
+know or have to be told: the scheduler, :class:`.PageRequests` and the duplicate filter.
+"""
 
 from __future__ import annotations
 
@@ -62,21 +66,22 @@ logger = logging.getLogger(__name__)
 class JobRecovery:
     """Writes the journal of a job, and resumes the job from it.
 
-    Scrapy writes the state of its queue when a job is stopped in order. A kill loses the queue,
-    while ``requests.seen`` still has most of its requests, so that the next run would take their
-    pages for fetched. So after a kill both are discarded, and made anew from the journal: requests
+    Scrapy stores its queue only when a job is stopped in order. A kill loses the queue, while
+    ``requests.seen`` still has most of its requests, so that the next run would take pages for
+    fetched that were not. So after a kill both are discarded and rebuilt from the journal: requests
     that were done are recorded as seen, and all others are scheduled again.
 
-    The same is done if the rules have changed since, or an entry was suspended: then a stored
-    fingerprint may be that of another page, and a stored variant may wait for a page that it is no
-    longer a URL of.
+    The same is done if the rules have changed or an entry was suspended. Then a stored fingerprint
+    may be that of another page, and a stored variant may wait for a page to which it no longer
+    belongs.
 
     Nothing is written before the spider is opened, and nothing is scheduled before all other
-    receivers of that signal have heard it. So a run that fails to start leaves the job as it was.
+    receivers of that signal have been called. So a run that fails to start leaves the job as it
+    was.
 
     :param merged: returns the dropped requests that are let through if an entry that merged them
         proves wrong.
-    :param records_start: as of :class:`.RestoredPages`.
+    :param records_start: see :class:`.RestoredPages`.
     """
 
     def __init__(
@@ -104,9 +109,10 @@ class JobRecovery:
         self._journal = Journal(directory / FILE)
         self._outputs: dict[ref[Request], SpiderOutput] = {}
         self._outputs_of_responses: WeakKeyDictionary[Response, SpiderOutput] = WeakKeyDictionary()
-        # Their identities when they came from the scheduler: middlewares add to their meta later.
+        # The identity of each request when it came from the scheduler: middlewares add to its meta
+        # later.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        # The URLs whose stored response the HTTP cache answered them with.
+        # By request: the URL whose response in the HTTP cache answered it.
         self._answered: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._replayed: Request | None = None
         self._written = WrittenRequests()
@@ -116,11 +122,11 @@ class JobRecovery:
         self._queue = JobQueue(directory, unwritten)
         self._last_run = self._read_last_run(directory, rules)
         self.is_made_anew = self._last_run.is_lost
-        """Whether Scrapy's queue and seen-set are made anew from the journal."""
+        """Whether Scrapy's queue and seen-set are rebuilt from the journal."""
         self._replay: Replay | None = None
         requests.on_asked.append(self.asked)
         self.parts: PartsOfPages | None = None
-        """The part that holds requests back; these wait again in the next run."""
+        """Holds back requests for parts of pages; these wait again in the next run."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -128,15 +134,15 @@ class JobRecovery:
             crawler.signals.connect(self.item_ended, signal)
 
     def _read_last_run(self, directory: Path, rules: JobRules) -> LastRun:
-        """Read the journal; discard what Scrapy stored in *directory* if that is of no use."""
-        # Another crawl that is about to begin may not have opened the journal yet.
+        """Read the journal; delete what Scrapy stored in *directory* if it is of no use."""
+        # Another crawl may be about to begin, and not have opened the journal yet.
         self._journal.hold()
         try:
             last_run = LastRun(
                 self._journal, self._queue, self._fingerprints, rules, request_of=self._request_of
             )
             if last_run.is_lost:
-                # The scheduler reads them before the spider is opened.
+                # Now, since the scheduler reads them before the spider is opened.
                 self._queue.discard()
                 for path in (directory / SCRAPY_FILE, *files_in(directory)):
                     path.unlink(missing_ok=True)
@@ -166,18 +172,18 @@ class JobRecovery:
             self._replay = Replay(
                 self._journal, self._request_of, self._identity, self._crawler.spider
             )
-            # Before anything is scheduled that may be a variant of it.
+            # First, before anything is scheduled that may be a variant of one of these.
             for request in self._replay.recorded():
                 record_as_seen(self._crawler, request)
         for page, url in (pages.rescued | pages.answered).items():
-            # The first URL failed, or was not sent.
+            # The first URL of the page failed or was not sent.
             self._first_urls.know(page, url)
 
     def engine_started(self) -> None:
-        """Schedule what the last run left, before the first of the start requests.
+        """Schedule what the last run left, before the first start request.
 
-        Not when the spider is opened: middlewares may not be ready for requests then. Scrapy 2.15's
-        ``OffsiteMiddleware`` hears of that signal after this class.
+        Not in ``spider_opened``, since middlewares may not be ready for requests then: in Scrapy
+        2.15 ``OffsiteMiddleware`` receives that signal after this class.
         """
         if self._replay:
             self._schedule_undone(self._replay)
@@ -188,17 +194,18 @@ class JobRecovery:
 
     @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
-        """Write down that *request* goes to the scheduler, unless the journal says so already."""
+        """Write that *request* goes to the scheduler, unless the journal says so already."""
         identity = b""
         if is_retry(request) and ref(request) in self._outputs:
-            # This retry was made by a callback, and its page is done independently of it.
+            # A callback made this retry, and its page is done independently of the request that it
+            # repeats.
             identity = self._identity(request)
         if request is self._replayed:
             return
         is_new = self._written.note(request, self._fingerprints.fingerprint(request))
         if is_new and not self._add_request(Kind.SCHEDULED, request, identity):
-            # It was not written, so its response does not count as done: the callback has to yield
-            # it again in the next run.
+            # It was not written, so the response that it came from must not count as done: the
+            # callback has to yield it again in the next run.
             self._written.forget()
             return
         output = self._outputs.pop(ref(request), None)
@@ -206,13 +213,13 @@ class JobRecovery:
             output.one_ended()
 
     def output_of(self, response: Response, request: Request) -> SpiderOutput:
-        """Return what hears of the spider's output for *response*, that of *request*.
+        """Return the counter of the spider's output for *response* to *request*.
 
-        It is the same for the output that a middleware makes of an exception of the callback.
+        It is the same for output that a middleware makes from an exception of the callback.
         """
 
         def done() -> None:
-            # Asked only now: the callback may have raised, and a middleware have handled that.
+            # Asked only now, since a middleware may have handled an exception of the callback.
             self.done(request, fetched=self._requests.is_delivered(request))
 
         output = self._outputs_of_responses.get(response)
@@ -221,12 +228,12 @@ class JobRecovery:
         return output
 
     def item_ended(self, response: object) -> None:
-        """Note that an item of *response* has left the pipelines: scraped, dropped or failed."""
+        """Note that an item of *response* left the pipelines: scraped, dropped or failed."""
         if isinstance(response, Response) and response in self._outputs_of_responses:
             self._outputs_of_responses[response].one_ended()
 
     def begin(self, request: Request) -> None:
-        """Write down that *request* is sent; count it if the last run had sent it too."""
+        """Write that *request* is sent; count it if the last run had sent it too."""
         fingerprint = self._fingerprints.fingerprint(request)
         begun_before = self._last_run.begun
         if fingerprint in begun_before and "retry_times" not in request.meta:
@@ -237,22 +244,22 @@ class JobRecovery:
         self._add(Record(Kind.BEGUN, fingerprint))
 
     def answered(self, request: Request, url: str) -> None:
-        """Write down that the HTTP cache has answered *request* with the stored response of *url*.
+        """Write that the HTTP cache answered *request* with the stored response of *url*.
 
-        If the rule that merged the two is turned off later, nobody has got the page of *request*.
+        If the rule that merged the two is turned off later, the page of *request* was not had.
         """
         self._answered[request] = url
         if not is_unfiltered(request):
             self._add_request(Kind.ANSWERED, with_url(request, url))
 
     def asked(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
-        """Write down that *callback* asks for *page* by *step*: a second page and callback."""
+        """Write that *callback* asks for *page* by *step*, another page and callback."""
         self._add(Record(Kind.ASKED, step[0], page, callback, step[1].encode()))
 
     def done(self, request: Request, *, fetched: bool) -> None:
-        """Write down that *request* and all that came of it are done.
+        """Write that *request* and all that its callback yielded are done.
 
-        :param fetched: whether its callback got content.
+        :param fetched: whether the callback got content.
         """
         kind = Kind.FETCHED if fetched else Kind.FAILED
         if fetched and self._requests.got_no_success(request):
@@ -261,8 +268,8 @@ class JobRecovery:
         callback = callback_of(request, self._crawler.spider)
         of_audit = self._requests.passed_on.fingerprint_of(request)
         if of_audit:
-            # Only the fingerprint of the audit: this is no outcome of a request for the page, and
-            # the identity would be that of such a request.
+            # Only with the fingerprint of the audit: this is not the outcome of a request for the
+            # page, and the identity would be that of such a request.
             self._add(Record(kind, of_audit, b"", callback))
             return
         identity = b""
@@ -273,7 +280,7 @@ class JobRecovery:
         if fingerprint == self._fingerprints.page(request):
             digest = self._digest(request, url)
         if identity and url != request.url:
-            # With the outcome, since it says that this one of them brought nothing of its own.
+            # Together with the outcome, since this request brought nothing of its own.
             self._add_request(Kind.ANSWERED, with_url(request, url), identity)
         if page == fingerprint:
             page = b""
@@ -288,19 +295,19 @@ class JobRecovery:
                 self._add(Record(of_source, source, b"", callback, identity, digest=digest))
 
     def spider_closed(self, spider: Spider) -> None:
-        """Write down the requests that wait, and that the run ended in order."""
+        """Write the requests that wait, and that the run ended in order."""
         del spider
         held = self.parts.waiting if self.parts else ()
         for request in chain(self._requests.waiting, held):
             self._add_request(Kind.WAITING, request)
         for request in self._merged():
             self._add_request(Kind.MERGED, request)
-        # If this run failed to start, the queue does not hold what the last run left.
+        # If this run failed to start, the queue lacks what the last run left.
         if self._is_resumed and self._queue.is_stored():
             self._add(Record(Kind.CLOSED))
         self._journal.close()
 
-    # What is written.
+    # Writing.
 
     @staticmethod
     def _digest(request: Request, url: str) -> bytes:
@@ -312,12 +319,12 @@ class JobRecovery:
             fingerprint = self._fingerprints.fingerprint(request)
             return self._add(Record(kind, fingerprint, identity=identity, request=data))
         except ValueError:
-            # Scrapy keeps such a request in memory, and says so.
+            # Scrapy keeps such a request in memory, and logs that.
             self._stats.inc(Stat.JOB_UNSERIALIZABLE)
             return False
 
     def _add(self, record: Record) -> bool:
-        """Write *record*; tell whether it could be written."""
+        """Write *record*; return whether it could be written."""
         try:
             self._journal.add(record)
         except OSError as error:
@@ -329,10 +336,10 @@ class JobRecovery:
         consequence = "The crawl goes on. If it is killed, more is fetched again."
         self._unwritten.note(self._journal.path, error, consequence)
 
-    # What is read.
+    # Reading.
 
     def _schedule_undone(self, replay: Replay) -> None:
-        """Schedule the requests that were not done when the last run was killed."""
+        """Schedule the requests that were not done when the last run ended."""
         again, rewritten = set(), []
         for request in replay.undone():
             again.add(self._fingerprints.fingerprint(request))
@@ -340,10 +347,10 @@ class JobRecovery:
             if original_of(request) is not request:
                 rewritten.append(request)
         for request in replay.rewritten:
-            # The run may have been killed after the canonical URL failed, and before the linked
-            # one took its place.
+            # The run may have been killed after the canonical URL failed, but before the linked URL
+            # was fetched instead.
             self._requests.offer_original(request)
-        # In the order of the journal, since the first request with a fingerprint is fetched.
+        # In the order of the journal, as the first request with a fingerprint is the one fetched.
         for request in (*rewritten, *replay.rewritten):
             self._schedule_linked(request)
         self._stats.set(Stat.JOB_RECOVERED, len(again))
@@ -360,7 +367,7 @@ class JobRecovery:
         )
 
     def _restore_waiting(self) -> None:
-        """Have the variants wait that waited when the last run ended."""
+        """Let the variants wait again that waited when the last run ended."""
         waiting: list[tuple[Kind, dict[str, Any]]] = []
         for entry in self._journal:
             if entry.kind is Kind.OPENED:
@@ -377,7 +384,7 @@ class JobRecovery:
                 )
                 continue
             if kind is Kind.MERGED:
-                # It is dropped again, so that all listeners hear of it as in the last run.
+                # It will be dropped again, so that all listeners are told as in the last run.
                 self._schedule_again(request)
             elif not (self.parts and self.parts.restore(request)):
                 self._requests.offer(request)
@@ -385,17 +392,17 @@ class JobRecovery:
     def _schedule_linked(self, request: Request) -> None:
         """Schedule the URL that *request* was rewritten from, if it was.
 
-        If that is still a URL of the same page it is dropped, and the audit hears of it. Under the
-        present rules it may be one of another page.
+        If it still belongs to the same page it is dropped, and the audit is told. Under the present
+        rules it may belong to another page.
         """
         original = original_of(request)
         is_of_place = mark_of(original, SKIPPED) is not None
         if original is not request and not is_of_place and not is_unfiltered(request):
-            # Not by _schedule_again: the journal has no record of it yet.
+            # Not by ``_schedule_again``, since the journal has no record of it yet.
             self._crawler.engine.crawl(original)
 
     def _schedule_again(self, request: Request) -> None:
-        """Schedule *request*, of which the journal has a record."""
+        """Schedule *request* without writing a record, since the journal has one."""
         self._replayed = request
         self._crawler.engine.crawl(request)
         self._replayed = None

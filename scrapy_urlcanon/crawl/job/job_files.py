@@ -1,4 +1,4 @@
-"""What the files of a job tell of runs that wrote no journal."""
+"""Tells from the files in ``JOBDIR`` whether runs without a journal have used the job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def has_begun(directory: Path) -> bool:
-    """Tell whether Scrapy has stored any request, or may have, of the job in *directory*."""
+    """Tell whether Scrapy has stored requests of the job in *directory*, or may have."""
     if count_in(directory):
         return True
     seen = directory / SCRAPY_FILE
@@ -25,17 +25,18 @@ def has_begun(directory: Path) -> bool:
             return True
         return bool(json.loads((directory / QUEUE).read_text(encoding="utf-8")))
     except FileNotFoundError:
-        # Scrapy makes the first one at once; a run that failed to start, no other.
+        # Scrapy creates the first of these files at once, but a run that failed to start, none of
+        # the others.
         return False
     except (OSError, ValueError):
         return True
 
 
 def was_killed_since(journal: Path) -> bool:
-    """Tell whether a run without *journal* took from the queue of its job, and did not end.
+    """Tell whether a run without *journal* took requests from the queue and was killed.
 
-    One that ends stores the state of the queue last, as one with a journal did before that. It
-    may have been without the plugin.
+    A run that ends stores the state of the queue last, after its journal if it has one. The run may
+    have been one without the plugin.
     """
     directory = journal.parent
     try:
@@ -47,7 +48,7 @@ def was_killed_since(journal: Path) -> bool:
         return any(
             path.stat().st_mtime_ns > written
             for path in files
-            # No run that is killed writes the index.
+            # A run that is killed does not write the index.
             if path.is_file() and path.name != INDEX
         )
     except OSError:

@@ -1,4 +1,4 @@
-"""Scrapy's queue of a job: whether what is stored of it is all that waits."""
+"""Watches Scrapy's queue of a job, and tells whether all that waits is stored."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MADE_ANEW = "The crawl goes on, and the next run makes the queue anew from the 
 
 
 class JobQueue:
-    """Sees to it that the queue of a job loses nothing, and knows whether it has.
+    """Keeps the queue of a job from losing requests, and knows whether it has.
 
-    :param directory: that of the job.
+    :param directory: the directory of the job.
     """
 
     def __init__(self, directory: Path, unwritten: UnwrittenFiles) -> None:
@@ -35,7 +35,7 @@ class JobQueue:
         self._before = self._written()
 
     def is_damaged(self) -> bool:
-        """Tell whether what the last run stored cannot be read, and say so."""
+        """Tell whether what the last run stored cannot be read, and log it."""
         problem = problem_of(self._file)
         if problem:
             logger.warning(
@@ -45,12 +45,12 @@ class JobQueue:
         return problem is not None
 
     def discard(self) -> None:
-        """Remove what the last run stored, before the scheduler reads it."""
+        """Delete what the last run stored, before the scheduler reads it."""
         shutil.rmtree(self._file.parent, ignore_errors=True)
         self._before = self._written()
 
     def guard(self, scheduler: Any) -> None:
-        """Have *scheduler* keep in memory what it cannot store: it would lose it."""
+        """Let *scheduler* keep requests in memory that it cannot store, and would lose."""
         self._scheduler = scheduler
         enqueue = scheduler.enqueue_request
 
@@ -58,7 +58,8 @@ class JobQueue:
             try:
                 return bool(enqueue(request))
             except (OSError, RecursionError) as error:
-                # What is nested too deep Scrapy would not keep in memory either.
+                # Scrapy does not keep a request in memory either that is nested too deep to be
+                # pickled.
                 known = error if isinstance(error, OSError) else OSError(str(error))
                 self._is_whole = False
                 self._unwritten.note(self._file.parent, known, _MADE_ANEW)
@@ -71,10 +72,10 @@ class JobQueue:
             scheduler.enqueue_request = enqueue_request
 
     def is_stored(self) -> bool:
-        """Tell whether Scrapy has stored all of it.
+        """Tell whether Scrapy has stored its whole queue.
 
-        A full disk may have kept it from that. And what its queue on the disk does not take, such
-        as a request with a lambda for a callback, it has in memory until the crawl ends.
+        A full disk may prevent that. And requests that cannot be stored, such as those with a
+        lambda as their callback, stay in memory until the crawl ends.
         """
         try:
             json.loads(self._file.read_text(encoding="utf-8"))
@@ -94,7 +95,7 @@ class JobQueue:
         return is_stored and self._is_whole and not in_memory
 
     def _written(self) -> tuple[int, int] | None:
-        """Return what tells one writing of the file from another."""
+        """Return the time and size of the file, to see later whether it was written again."""
         try:
             stat = self._file.stat()
         except OSError:

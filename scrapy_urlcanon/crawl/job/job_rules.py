@@ -1,4 +1,4 @@
-"""The rules of a job, and what its runs have found out about them."""
+"""Keeps the rules that a job was begun with, and what its runs have found out about them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ logger = logging.getLogger(__name__)
 _BYTES_PER_FINGERPRINT = 22
 _LONGEST_LINE = 42
 _UNSAVED_PART = 64
-"""One of so many hosts may have something recognised that is not written yet."""
+"""The file is written once this fraction (one in 64) of the hosts with recognised programs is new.
+"""
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
 
 class JobRules:
-    """The rules of a job, in its directory."""
+    """The rules of a job, stored in its directory."""
 
     def __init__(self, settings: BaseSettings, unwritten: UnwrittenFiles) -> None:
         self._directory = Path(settings["JOBDIR"])
@@ -48,16 +49,16 @@ class JobRules:
         self._unwritten = unwritten
         self._unsaved = 0
         self.has_changed = False
-        """Whether what is stored is of other rules than those to crawl under."""
+        """Whether what is stored was made under other rules than those of this run."""
         self.is_seen_elsewhere = is_in_another(self._directory, value_of("seen_set", settings))
-        """Whether what was seen is stored where the duplicate filter of this run does not look."""
+        """Whether the seen requests are stored in another seen-set than that of this run."""
 
     def guard(self, configuration: Configuration, mode: str) -> Configuration:
-        """Return the rules to crawl under: *configuration*, or those that the job began with.
+        """Return the rules to crawl under: *configuration*, or those that the job was begun with.
 
         :param mode: the value of ``URLCANON_JOB_RULES``.
-        :raises ConfigurationError: if the rules changed and *mode* is ``error``, or if it is
-            ``keep`` and those that are to be kept cannot be read.
+        :raises ConfigurationError: if the rules changed and *mode* is ``error``, or if *mode* is
+            ``keep`` and the old rules cannot be read.
         """
         stored = self._stored
         document = RulesDocument.of(configuration)
@@ -98,24 +99,24 @@ class JobRules:
 
     @property
     def digest(self) -> bytes:
-        """The digest of the rules to crawl under, less what is suspended, after :meth:`guard`."""
+        """A digest of the rules of this run without suspended entries; set by :meth:`guard`."""
         if self._stored.document is None:
             return b""
         return repr((self._stored.document.digest, sorted(self.suspended))).encode()
 
     @property
     def suspended(self) -> tuple[tuple[RuleEntry, str], ...]:
-        """What the audit suspended before the job was interrupted, each with its domain."""
+        """The entries that audits of earlier runs suspended, each with its domain."""
         return tuple(self._stored.suspended)
 
     def suspend(self, entry: RuleEntry, domain: str) -> None:
-        """Note that *entry* is off on *domain* for as long as the job goes on."""
+        """Store that *entry* is off on *domain* for the rest of the job."""
         if (entry, domain) not in self._stored.suspended:
             self._stored.suspended.append((entry, domain))
             self.save()
 
     def recognised(self, profiles: Callable[[], Iterable[Profile]]) -> Iterator[Installation]:
-        """Yield what earlier runs recognised, as far as it is among *profiles* still."""
+        """Yield the programs that earlier runs recognised, if *profiles* still has them."""
         if self._stored.recognised:
             from scrapy_urlcanon.profiles.installation import Installation  # noqa: PLC0415
 
@@ -125,10 +126,10 @@ class JobRules:
                     yield Installation.from_data(data, known[data["profile"]])
 
     def recognise(self, host: str, installations: Iterable[Installation]) -> None:
-        """Note what was recognised on *host*, for as long as the job goes on.
+        """Store the programs recognised on *host*, for the rest of the job.
 
-        A kill may lose some of many hosts, on which it is recognised again: to write all of them
-        down for each one would take ever longer in a broad crawl.
+        The file is not written for each host, which would take ever longer in a broad crawl. What a
+        kill loses is recognised again.
         """
         self._stored.recognised[host] = [one.as_data() for one in installations]
         self._unsaved += 1
@@ -136,7 +137,7 @@ class JobRules:
             self.save()
 
     def save(self) -> None:
-        """Write the rules, and what was found in the crawl, as far as the disk takes it."""
+        """Write the rules and what was found out. An error of the disk is logged."""
         try:
             self._stored.save()
             self._unsaved = 0
@@ -154,8 +155,8 @@ class JobRules:
 def _stored_fingerprints(path: Path) -> int:
     """Return how many fingerprints Scrapy has stored in the file at *path*.
 
-    Before Scrapy 2.16 each is a line in hexadecimal; since then it is 20 bytes, after two for
-    their number.
+    Before Scrapy 2.16 each is a line of hexadecimal digits. Since then each is 20 bytes, after two
+    bytes for their number.
     """
     try:
         with path.open("rb") as file:

@@ -1,9 +1,9 @@
 """The journal of a job: what was scheduled, begun and done, in a file that survives a kill.
 
-The file is a line that names its format, and then records: the length and the checksum of what
-follows, four bytes each, and a pickled tuple. What was made of a page is written before the page
-is written down as done. So the records up to any point are a journal, and what cannot be read
-ends it.
+The file is a line that names its format, followed by records. A record is the length and the CRC-32
+checksum of its data, four bytes each, and the data, a pickled tuple. Requests that a page yielded
+are written before the page is written as done, so any prefix of the records is a consistent
+journal. Reading stops at the first record that cannot be read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Kind(enum.IntEnum):
     """What a record says."""
 
     OPENED = 0
-    """A run began, under the rules whose digest stands for the fingerprint."""
+    """A run began. In place of the fingerprint it has the digest of the rules."""
     CLOSED = 1
     """The run ended in order: Scrapy has stored its queue and its fingerprints."""
     SCHEDULED = 2
@@ -41,20 +41,22 @@ class Kind(enum.IntEnum):
     BEGUN = 3
     """A request was sent: its page may have been fetched."""
     FETCHED = 4
-    """The spider has got the page, and all that it made of it was scheduled."""
+    """The spider got the page, and all that its callback yielded was scheduled."""
     FAILED = 5
     """The request failed for good."""
     WAITING = 6
-    """A dropped variant waits for its representative, at the end of a run."""
+    """At the end of a run, a dropped variant was waiting for its representative."""
     MERGED = 7
-    """What merged a dropped variant may yet prove wrong, at the end of a run."""
+    """At the end of a run, the entry that merged a dropped variant could still prove wrong."""
     LED = 8
-    """The spider has got what a URL of the page led to: another page, or what it handles itself."""
+    """The spider got what a URL of the page gave instead: another page, or a response that it
+    handles itself, such as an error."""
     ASKED = 9
-    """A callback that got the page asks for it by another request, and has it by that alone."""
+    """A callback that got the page asks for it by another request (a second step), and has the page
+    only when that has come."""
     ANSWERED = 10
-    """The HTTP cache answered the request for the page with what another URL of it had shown: what
-    comes of it is that of a request for that URL, and the one that was scheduled was not sent."""
+    """The HTTP cache answered the request with what another URL of the page had shown. The outcome
+    is that of a request for that URL; the one that was scheduled was not sent."""
 
 
 OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED, Kind.LED})
@@ -67,46 +69,47 @@ class Record(NamedTuple):
     kind: Kind
     fingerprint: bytes = b""
     page: bytes = b""
-    """The fingerprint of the page, where that of the request is its own."""
+    """The fingerprint of the page, if that of the request differs."""
     callback: str = ""
-    """For what of the spider the page was, as :func:`.callback_of` names it."""
+    """The name of the callback, as :func:`.callback_of` returns it."""
     identity: bytes = b""
-    """Of a request with ``dont_filter`` that ended, or that the HTTP cache answered: which of those
-    for the page it was. Of one that is scheduled: the same, where it is a retry that a callback
-    made. Of a page that is asked for by another request: the callback of that one, whose page has
-    the fingerprint."""
+    """It tells apart requests for one page, by :func:`.identity_of`. For an outcome or
+    ``ANSWERED``: set if the request had ``dont_filter``. For ``SCHEDULED``: set if it is a retry
+    that a callback made. For ``ASKED``: the callback of the second step, whose page is in the
+    fingerprint."""
     request: dict[str, Any] | None = None
-    """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
+    """The request as :meth:`scrapy.Request.to_dict` returns it, without empty values."""
     digest: bytes = b""
-    """Of a request that ended, and has the fingerprint of its page: what it has under other rules
-    too (:func:`.digest_of`)."""
+    """For an outcome of a request with the fingerprint of its page: a hash of the request that does
+    not depend on the rules (:func:`.digest_of`)."""
 
 
 class Journal:
-    """A file of records to which one is added at a time.
+    """A file of records that grows by one record at a time.
 
-    Each is given to the operating system at once: whatever becomes of this process, the
-    record is there. It is not forced to the disk, and a crash of the machine may cost the last
-    ones. The file grows by some 200 bytes for each request.
+    Each record is handed to the operating system at once, so it survives whatever happens to the
+    process. It is not forced to the disk: a crash of the machine may lose the last ones. The file
+    grows by some 200 bytes for each request.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem: str | None = None
-        """Why the rest of the file cannot be read, after :meth:`scan`."""
+        """Why the rest of the file cannot be read; set by :meth:`scan`."""
         self.last_kind: Kind | None = None
-        """That of the last record, after :meth:`scan`."""
+        """The kind of the last record; set by :meth:`scan`."""
         self._file: BinaryIO | None = None
         self._directory: int | None = None
-        # Where the records end, where the last one begins, and where they ended at first.
+        # Offsets: where the records end, where the last one begins, and where they ended when
+        # scanned.
         self._end = self._last = self._readable = 0
         self._is_torn = False
 
     @staticmethod
     def problem_of(path: Path) -> str | None:
-        """Say why the file at *path* is no journal of this version, or return None.
+        """Return why the file at *path* is no journal of this version, or None if it is.
 
-        An empty file is one in which nothing could be written yet.
+        A file with only a part of the first line, or none of it, is one.
         """
         try:
             with path.open("rb") as file:
@@ -118,10 +121,10 @@ class Journal:
         return f"expected a file that begins with {FORMAT.decode().strip()!r}"
 
     def scan(self, check: Callable[[Record], object]) -> None:
-        """Find out where the records end: at the first that is not whole or not understood.
+        """Find where the records end: before the first that is incomplete or invalid.
 
-        :param check: is called with each record, and raises if it cannot be used.
-        :raises ConfigurationError: if another process adds to it.
+        :param check: called with each record; raises if the record cannot be used.
+        :raises ConfigurationError: if another process is writing to it.
         """
         self.problem = self.last_kind = None
         self._end = self._last = self._readable = 0
@@ -144,7 +147,7 @@ class Journal:
                 self.last_kind = record.kind
 
     def __iter__(self) -> Iterator[Record]:
-        """Yield the records that the scan found, and none that were added since."""
+        """Yield the records that the scan found, without those added since."""
         if not self._readable:
             return
         with self.path.open("rb") as file:
@@ -156,7 +159,7 @@ class Journal:
                 yield _record(file.read(size))
 
     def replace(self, records: Iterable[Record]) -> None:
-        """Put *records* in the place of those that the scan found: all of them, or none.
+        """Replace the records that the scan found by *records*, all of them or none.
 
         :raises OSError: if they cannot be written.
         """
@@ -172,9 +175,9 @@ class Journal:
             raise
 
     def hold(self) -> None:
-        """Keep other crawls from the job until this one adds no more; nothing is written for that.
+        """Lock the job against other crawls until :meth:`close`, without writing anything.
 
-        :raises ConfigurationError: if another one has it.
+        :raises ConfigurationError: if another crawl has it.
         """
         try:
             directory = os.open(self.path.parent, os.O_RDONLY)
@@ -188,23 +191,24 @@ class Journal:
         self._directory = directory
 
     def open(self, rules: bytes = b"") -> None:
-        """Begin to add, after the last record that the scan found.
+        """Start to write after the last record that the scan found.
 
-        :param rules: the digest of those that the fingerprints are of.
-        :raises OSError: if that cannot be written down; it is tried again with each record.
+        :param rules: the digest of the rules under which fingerprints are made.
+        :raises OSError: if that cannot be written. It is tried again with each record.
         """
         self._is_torn = True
         try:
             self.add(Record(Kind.OPENED, rules))
         except OSError:
             if self.last_kind is Kind.CLOSED:
-                # The job is not to look closed while it runs; a file can always be cut.
+                # The job must not look closed while it runs. A file can be cut even if the disk is
+                # full.
                 self._end = self._last
                 self._mend()
             raise
 
     def close(self) -> None:
-        """Add no more."""
+        """Close the file and unlock the job."""
         if self._file:
             self._file.close()
         if self._directory is not None:
@@ -212,7 +216,7 @@ class Journal:
         self._file = self._directory = None
 
     def add(self, record: Record) -> None:
-        """Add *record*, or nothing at all.
+        """Write *record*, wholly or not at all.
 
         :raises ValueError: if its request cannot be pickled.
         :raises OSError: if it cannot be written.
@@ -223,16 +227,16 @@ class Journal:
         file = self._mend()
         self._is_torn = True
         if file.write(written) != len(written):
-            # A full disk takes what it has room for.
+            # A full disk writes as much as it has room for.
             self._mend()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         self._is_torn = False
         self._end += len(written)
 
     def _mend(self) -> BinaryIO:
-        """Return the file, cut off after its last whole record."""
+        """Return the open file, cut after its last whole record."""
         if self._file is None:
-            # It stays open for as long as the crawl runs.
+            # It stays open as long as the crawl runs.
             self._file = self.path.open("ab", buffering=0)
             lock(self._file, self.path.parent, "JOBDIR")
         if self._is_torn:
@@ -246,7 +250,7 @@ def _encode(record: Record) -> bytes:
     try:
         data = pickle.dumps((int(kind), *rest), protocol=4)
     except Exception as error:
-        # As many as there are things that cannot be pickled.
+        # Anything that cannot be pickled has an exception of its own.
         raise ValueError(str(error)) from error
     return _HEADER.pack(len(data), crc32(data)) + data
 

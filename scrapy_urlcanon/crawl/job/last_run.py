@@ -1,4 +1,4 @@
-"""How the last run of a job ended, and whether the queue that it left can be used."""
+"""Finds out how the last run of a job ended, and whether the queue that it left can be used."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ logger = logging.getLogger(__name__)
 
 
 class LastRun:
-    """Reads the journal of a job, and gives it the fingerprints of the present rules.
+    """Reads the journal of a job, and converts it to the present rules if these have changed.
 
-    :param request_of: makes a request from the data of a record, or raises if it cannot.
+    :param request_of: makes a request from the data of a record; raises if it cannot.
     """
 
     def __init__(
@@ -45,17 +45,18 @@ class LastRun:
         self._rules = rules
         self._request_of = request_of
         self.digest = rules.digest
-        """The digest of the present rules, under which the fingerprints in the journal are now."""
+        """The digest of the present rules. The fingerprints in the journal are made under these by
+        now."""
         # The digest of the rules of the last run; empty before the first run.
         self._rules_before = b""
         self.begun: set[bytes] = set()
-        """If it was killed: the fingerprints of the requests that it had sent."""
+        """If the run was killed: the fingerprints of the requests that it had sent."""
         self.was_killed = self._read()
         self._is_queue_lost = self.was_killed or queue.is_damaged()
         has_other_rules = self._become_of_rules()
         self.is_lost = has_other_rules or self._is_queue_lost or rules.is_seen_elsewhere
-        """Whether Scrapy's queue and seen-set are of no use: the last run did not end in order, or
-        it had other rules or another seen-set."""
+        """Whether Scrapy's queue and seen-set are useless: the last run did not end in order, or
+        had other rules or another seen-set."""
 
     def _read(self) -> bool:
         """Tell whether the last run was killed, and note which requests it had sent."""
@@ -68,7 +69,7 @@ class LastRun:
         return True
 
     def _find_end(self) -> None:
-        """Find out up to which record the journal can be used."""
+        """Find the last record up to which the journal can be used."""
         journal = self._journal
         if not journal.problem:
             journal.scan(self._check_of_requests())
@@ -82,8 +83,8 @@ class LastRun:
     def _check_of_requests(self) -> Callable[[Record], None]:
         """Return a check that raises at a record whose request cannot be made again.
 
-        The callback may be gone. The journal is used up to there, so that the page which yielded
-        that request is done again.
+        Its callback may no longer exist. The journal is used only up to that record, so that the
+        page which yielded the request is processed again.
         """
         known: set[tuple[object, object]] = set()
 
@@ -99,10 +100,10 @@ class LastRun:
         return check
 
     def _become_of_rules(self) -> bool:
-        """Give the journal the fingerprints of the present rules; tell whether they were others.
+        """Convert the journal to the present rules; return whether they were others.
 
-        :raises ConfigurationError: if it cannot be written anew. With the old fingerprints pages
-            would be taken for seen that are not.
+        :raises ConfigurationError: if it cannot be written. With the old fingerprints, pages would
+            be taken for seen that are not.
         """
         journal, before = self._journal, self._rules_before
         has_changed = before != self.digest if before else self._rules.has_changed
@@ -134,8 +135,9 @@ class LastRun:
 def can_be_taken_up(settings: BaseSettings) -> bool:
     """Tell whether the job can be resumed from its journal.
 
-    Not with a scheduler that stores its queue elsewhere, as that of scrapy-redis, which outlives a
-    kill by itself; nor if the job began without a journal, or with one that cannot be read.
+    It cannot with a scheduler that stores its queue elsewhere, such as that of scrapy-redis, where
+    the queue survives a kill anyway. Nor can it if the job was begun without a journal, or its
+    journal cannot be read.
     """
     if not is_local(settings):
         return False

@@ -1,4 +1,4 @@
-"""The rules of a crawl as plain data: to store, to compare and to restore."""
+"""Represents the rules of a crawl as plain data that can be stored, compared and restored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 10
 
 @frozen
 class RulesDocument:
-    """What decides which requests are duplicates, as JSON.
+    """All that decides which requests are duplicates, as JSON.
 
     >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
     >>> def document(rules):
@@ -42,7 +42,7 @@ class RulesDocument:
         """Return the document of *configuration*."""
         preset = configuration.preset
         rule_sets = [
-            # What a site declares while crawling is no part of a configuration.
+            # What a site declares during the crawl is not part of the configuration.
             [
                 _rule_set_as_data(rule_set, rule_set.pattern)
                 for rule_set in origin
@@ -52,17 +52,17 @@ class RulesDocument:
         ]
         data = {
             "preset": preset,
-            # They come with the plugin, and may change with it.
+            # These come with the plugin, and may change with its version.
             "preset_values": PRESETS[preset],
             "tracking_params": sorted(TRACKING_PARAMS),
             "origins": rule_sets,
         }
-        # As it comes back from a file: lists for tuples.
+        # In the form that is read back from a file, with lists instead of tuples.
         return cls(json.loads(json.dumps(data)))
 
     @property
     def digest(self) -> str:
-        """A digest in hexadecimal: the same rules have the same one, wherever they come from."""
+        """A hexadecimal digest that is equal for equal rules, whatever layers they come from."""
         origins = [
             [{**rule_set, "layer": None} for rule_set in origin] for origin in self.data["origins"]
         ]
@@ -70,12 +70,11 @@ class RulesDocument:
         return sha256(text.encode()).hexdigest()
 
     def configuration(self) -> Configuration:
-        """Return the configuration that this is the document of.
+        """Return the configuration that this document was made of.
 
-        The values of the preset and the tracking parameters are those of the plugin as it
-        is installed.
+        The values of the preset and the tracking parameters are those of the installed plugin.
 
-        :raises ValueError: if there is no such preset any more.
+        :raises ValueError: if the preset no longer exists.
         """
         if self.data["preset"] not in PRESETS:
             raise ValueError(f"there is no preset {self.data['preset']!r}")
@@ -88,7 +87,7 @@ class RulesDocument:
         )
 
     def changes(self, other: RulesDocument) -> list[str]:
-        """Return what differs in *other*: the layers that were added, removed or changed.
+        """Return the names of the layers that were added, removed or changed in *other*.
 
         >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
         >>> def document(www):
@@ -121,7 +120,7 @@ class RulesDocument:
         return names
 
     def _layers(self) -> dict[str, list[Any]]:
-        """Return the rule sets of each layer: that of its options, and what overrides."""
+        """Return the rule sets by layer. A layer may have two: its options and its overrides."""
         layers: dict[str, list[Any]] = {}
         for origin in self.data["origins"]:
             for rule_set in origin:

@@ -1,4 +1,8 @@
-"""The file beside what is stored under fingerprints that says by which rules they were made."""
+"""Reads and writes the file that says under which rules stored fingerprints were made.
+
+Such a file lies beside each store of fingerprints: in the directory of a job, in that of the HTTP
+cache and in that of scrapy-deltafetch.
+"""
 
 from __future__ import annotations
 
@@ -27,28 +31,28 @@ _RECOGNISED: Mapping[str, type | tuple[type, ...]] = {
     "port": (str, NoneType),
     "version": list,
 }
-"""What is stored of each program."""
+"""The keys of a recognised program, with the types of their values."""
 
 
 class StoredRules:
-    """The file beside a store that says which rules its fingerprints are of."""
+    """The rules under which the fingerprints of a store were made."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.document: RulesDocument | None = None
-        """The rules; None where there is no file, or none that can be read."""
+        """The rules, or None if there is no file or it cannot be read."""
         self.suspended: list[tuple[RuleEntry, str]] = []
-        """Pairs of an option and the domain on which the audit turned it off."""
+        """The entries that audits suspended, each with its domain."""
         self.recognised: dict[str, list[dict[str, Any]]] = {}
-        """By host the programs that were recognised, each as :meth:`.Installation.as_data`."""
+        """By host: the recognised programs, in the form of :meth:`.Installation.as_data`."""
         self.problem: str | None = None
-        """Why there is a file that cannot be read."""
+        """Why the file cannot be read, or None."""
         try:
             text = path.read_text(encoding="utf-8")
             self.document, self.suspended, self.recognised = _parse(text)
         except FileNotFoundError:
             pass
-        # As many as there are things that are wrong with what others have written there.
+        # Whatever others wrote into the file may raise any exception.
         except Exception as error:  # noqa: BLE001
             reason = "it is nested too deep" if isinstance(error, RecursionError) else error
             self.problem = (
@@ -57,10 +61,10 @@ class StoredRules:
             )
 
     def configuration(self, document: RulesDocument) -> Configuration:
-        """Return the configuration of *document*, which was read.
+        """Return the configuration of *document*, which was read from the file.
 
-        :raises ConfigurationError: if it is not valid: the file was changed by hand, or written
-            by another version that knows other options.
+        :raises ConfigurationError: if it is not valid: the file was edited, or a version wrote it
+            that has other options.
         """
         try:
             configuration = document.configuration()
@@ -74,7 +78,7 @@ class StoredRules:
         return configuration
 
     def change_to(self, new: RulesDocument) -> str:
-        """Say how *new* rules, which have another digest, differ from what is stored."""
+        """Return a description of how the *new* rules differ from those stored."""
         if self.problem:
             return f"{self.problem}. The rules may have changed"
         if self.document is None:
@@ -82,7 +86,7 @@ class StoredRules:
         return f"The canonicalization rules changed ({', '.join(self.document.changes(new))})"
 
     def save(self) -> None:
-        """Write the file, at once and as a whole.
+        """Write the file atomically.
 
         :raises OSError: if it cannot be written.
         """
@@ -102,9 +106,9 @@ class StoredRules:
 def _parse(
     text: str,
 ) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]]]:
-    """Return what is stored: the rules, what is suspended and what is recognised.
+    """Return the rules, the suspended entries and the recognised programs.
 
-    :raises Exception: of whatever kind, if it is not as it was written.
+    :raises Exception: of any kind, if the text is not as it was written.
     """
     try:
         stored = json.loads(text)
@@ -120,7 +124,7 @@ def _parse(
         raise ValueError(f"there is no {min(missing)!r}")
     document = RulesDocument(stored["rules"])
     try:
-        # What is asked of it later.
+        # Try what will be called later.
         document.changes(RulesDocument({**document.data, "digest": document.digest}))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("its 'rules' have another shape") from error

@@ -1,4 +1,4 @@
-"""The journal of a job under other rules than those that it was written under."""
+"""Converts the journal of a job to rules other than those it was written under."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ def under_rules(
     fingerprints: PageFingerprints,
     request_of: Callable[[dict[str, Any]], Request],
 ) -> Iterator[Record]:
-    """Yield what *records* say of requests, with the fingerprints that they have now.
+    """Yield *records* with the fingerprints that their requests have under the present rules.
 
-    Where the rules of now make one of what was two pages, what is done comes first: that is what
-    the outcome is of. What came of a request of which no record says what it was is not known any
-    more.
+    If the present rules merge pages that were two, requests with an outcome come first, since the
+    first request for a page is the one that counts as recorded. Outcomes of requests of which no
+    record has the request itself are left out.
 
-    :param records: can be read several times. They may be of several rules: an entry may have been
-        suspended while they were written.
-    :param digest: that of the rules of now.
-    :param request_of: makes the request of what a record has of it.
+    :param records: an iterable that can be read several times. They may have been written under
+        several rules, if an entry was suspended meanwhile.
+    :param digest: the digest of the present rules.
+    :param request_of: makes a request from the data of a record.
     """
     yield Record(Kind.OPENED, digest)
-    # By the fingerprint before and the digest; by the latter alone what was sent before an entry
-    # fell and ended since; and by the former alone what has a fingerprint of its own.
+    # The new fingerprint and page, under three keys: by old fingerprint and digest; by digest
+    # alone, for requests that were sent before an entry was suspended and ended after; and by old
+    # fingerprint alone, for requests with a fingerprint of their own.
     now: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
     ended = {_key(record): record.kind for record in records if record.kind in OUTCOMES}
     merged = _merged_as_before(records, ended, fingerprints, request_of)
@@ -46,7 +47,7 @@ def under_rules(
         page = fingerprints.page(request) or b""
         is_given = mark_of(request, AUDIT) and ended.get(record.fingerprint) is Kind.FETCHED
         if is_given and request.url not in merged:
-            # What an audit gave to the spider is had where it is a page of its own now.
+            # What an audit gave to the spider counts as had if it is a page of its own now.
             fingerprint, known_as = page or fingerprint, _without_mark(data)
         for key in ((record.fingerprint, own), (record.fingerprint, b"")):
             now.setdefault(key, (fingerprint, page))
@@ -68,7 +69,7 @@ def under_rules(
 
 
 def _key(record: Record) -> bytes:
-    """Return what tells the request that an outcome is of from the others."""
+    """Return what tells the request of an outcome from others."""
     return record.digest or record.fingerprint
 
 
@@ -78,9 +79,9 @@ def _merged_as_before(
     fingerprints: PageFingerprints,
     request_of: Callable[[dict[str, Any]], Request],
 ) -> set[str]:
-    """Return which of the URLs that audits gave to the spider are still merged as they were.
+    """Return which URLs that audits gave to the spider are still merged under the present rules.
 
-    Each is another page than that of the URL which stands for it, and which may be to come.
+    Each is another page than that of its representative, which may not have been fetched yet.
     """
     given = {
         data["url"]
@@ -115,7 +116,7 @@ def _requests(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any
 
 
 def _filtered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Yield those that the duplicate filter saw."""
+    """Yield the requests that the duplicate filter saw."""
     for record, data in _requests(records):
         if not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ())):
             yield record, data
@@ -124,10 +125,10 @@ def _filtered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any
 def _scheduled(
     records: Iterable[Record], ended: Container[bytes]
 ) -> Iterator[tuple[Record, dict[str, Any], bytes]]:
-    """Yield what was scheduled, each with its digest; first that of which something came.
+    """Yield scheduled requests with their digests, those with an outcome first.
 
-    Where the HTTP cache answered a request that is one for the URL by which it did; of one that
-    nothing filters it goes on to say that it was not sent.
+    A request that the HTTP cache answered with another URL's page counts as one for that URL. If it
+    was not filtered, the record goes on to say that it was not sent.
     """
     for is_done in (True, False):
         for record in records:

@@ -1,4 +1,4 @@
-"""What the journal of a job has of a request, and which requests need not be written again."""
+"""Says what the journal stores of a request, and which requests need no further record."""
 
 from __future__ import annotations
 
