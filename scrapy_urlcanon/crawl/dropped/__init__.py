@@ -1,1 +1,1 @@
-"""What is dropped: why, how often, and how that is said."""
+"""Attributes dropped requests to the rules that made them duplicates, and counts and logs them."""

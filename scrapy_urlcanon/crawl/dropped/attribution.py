@@ -1,4 +1,4 @@
-"""Says of each dropped request which rules made it a duplicate, and tells all who want to hear."""
+"""Finds out for each dropped request which rules made it a duplicate, and tells all listeners."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 
 class DroppedDuplicates:
-    """Attributes every dropped request to the rules that made it a duplicate, and has it counted.
+    """Attributes each dropped request to the rules that made it a duplicate, and has it counted.
 
-    It hears of drops from the scheduler (:func:`.hear_of_drops`), whatever the duplicate filter. A
-    dropped request is ``exact`` if its URL is the first one under its fingerprint, else a
-    ``variant``. A variant is credited to every rule that changed one of the two URLs.
+    The scheduler calls it for each drop (:func:`.hear_of_drops`), whatever the duplicate filter. A
+    drop is ``exact`` if its URL is the first one under its fingerprint, else a ``variant``. A
+    variant is credited to each rule that changed one of the two URLs.
 
-    :param declared_by: returns the URL of the page that declared the page of a fingerprint, if the
-        duplicate filter has that as seen for no other reason.
-    :param orphans: fingerprints that the duplicate filter has as seen, though nobody fetched the
+    :param declared_by: returns the URL of the page that declared the page of a fingerprint as its
+        canonical URL, if the duplicate filter has seen that for no other reason.
+    :param orphans: fingerprints that the duplicate filter has seen although nobody fetched the
         page: its URL was dropped for another page.
-    :param listeners: are called with each dropped request, once it is counted, except repeats.
-        Repeats are nearly all drops: requests for the very URL that stands for the page.
-    :param changes_urls: whether requests for other URLs are put in the place of requests, by
-        ``URLCANON_REWRITE`` or ``URLCANON_SKIP_PLACES``. Then no drop is taken for a repeat. If
-        such a request is dropped, it counts as the one that it replaced, a variant, and
-        :attr:`reporters` hear of that one.
+    :param listeners: called with each counted drop, except repeats. Repeats, requests for the very
+        URL that stands for the page, are nearly all drops.
+    :param changes_urls: whether requests may be replaced by requests for other URLs
+        (``URLCANON_REWRITE``, ``URLCANON_SKIP_PLACES``). Then no drop is taken for a repeat. A
+        dropped replacement counts as the request that it replaced, a variant, and :attr:`reporters`
+        are given that one.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class DroppedDuplicates:
         self._orphans = orphans
         self._listeners = listeners
         self.reporters: list[Callable[[Drop], None]] = []
-        """Are called after the listeners, with repeats too."""
+        """Called after the listeners, also for repeats."""
         self._changes_urls = changes_urls
-        # Cached, since the first URL of a group of variants is looked up for each of them.
+        # Cached, since the first URL of a page is looked up for each of its variants.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
 
     def request_dropped(self, request: Request) -> None:
@@ -91,9 +91,9 @@ class DroppedDuplicates:
             reporter(linked)
 
     def replaced(self, request: Request, url: str) -> Drop:
-        """Return a drop of *request*, in whose place a request for *url* is scheduled.
+        """Return a drop of *request*, which was replaced by a request for *url*.
 
-        It is not counted, since *request* itself was not dropped.
+        It is not counted, since the scheduler did not drop *request* itself.
         """
         fingerprint = self._fingerprints.fingerprint(request)
         if not self._first_urls.is_scheduled(fingerprint):
@@ -103,7 +103,7 @@ class DroppedDuplicates:
         return Drop(request, url, fingerprint, entries, domain_of(request.url))
 
     def _is_repeat(self, request: Request, fingerprint: bytes) -> bool:
-        """Tell whether *request* is for the very URL that stands for its page, and is plain."""
+        """Tell whether *request* is plain and for the very URL that stands for its page."""
         first = self._first_urls.of(fingerprint)
         return (
             (first is None or first == request.url)
@@ -121,8 +121,8 @@ class DroppedDuplicates:
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
             return Drop(request, declaring, fingerprint, DECLARED, domain)
-        # Only first URLs that are not canonical are stored. So without one this URL is canonical,
-        # or no rule touched it, or its fingerprint is its own.
+        # Only first URLs that are not canonical are stored. So if there is none, this URL is
+        # canonical, or no rule changed it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or url
         entries: frozenset[RuleEntry] = frozenset()
         if url != first and not names_its_page(request):
@@ -132,7 +132,7 @@ class DroppedDuplicates:
         return Drop(request, first, fingerprint, entries, domain, is_asked=is_asked)
 
     def _as_linked(self, drop: Drop) -> Drop:
-        """Return *drop* as that of the linked request, if its request replaced that one."""
+        """Return *drop* as that of the linked request, if its request is a replacement."""
         mark = own_mark_of(drop.request, REWRITTEN)
         if mark is None:
             return drop
@@ -152,7 +152,7 @@ class DroppedDuplicates:
         return self._entries_that_fired(request.url)
 
     def forget(self) -> None:
-        """Forget which rules fired on which URL: the rules changed."""
+        """Clear the cache of fired entries, since the rules changed."""
         self._entries_that_fired.cache_clear()
 
     def _explain(self, url: str, options: dict[str, Any] | None = None) -> frozenset[RuleEntry]:

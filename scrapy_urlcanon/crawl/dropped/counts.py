@@ -1,4 +1,4 @@
-"""How many requests were dropped, by rule and by domain."""
+"""Counts dropped requests by rule and by domain, for the stats and the log."""
 
 from __future__ import annotations
 
@@ -29,36 +29,37 @@ _TOP_DOMAINS = 20
 _TOP_ENTRIES = 100
 _DROPS_PER_WRITE = 100
 _COUNTED = 100_000
-"""Of more domains, or entries, those with the most drops go on being counted apart."""
+"""With more domains or entries than this, only those with the most drops keep their counts."""
 _OF_SCRAPY = 1_000
 _REMEMBERED_VARIANTS = 200_000
-"""Of so many variants it is known that they were counted, and at least of half of these."""
+"""The most variants that are remembered as counted; at least half as many are."""
 
 
 class DropCounts:
-    """Counts dropped requests, for the stats and for the summary in the log.
+    """Counts dropped requests for the stats and for the summary in the log.
 
-    While the crawl runs, the stats may lag behind by some drops.
+    During the crawl the stats may lag behind by a few drops.
     """
 
     def __init__(self, crawler: Crawler, stats: CrawlStats) -> None:
         self._stats = stats
         self._is_ours = True
-        # Until they are written to the stats, whose collector takes longer than all else.
+        # Counted here and written to the stats in batches, since the stats collector is slower than
+        # all else that is done for a drop.
         self._exact = self._variants = 0
         self._entries: Counter[str] = Counter()
         self._rules: Counter[str] = Counter()
         self._domains: Counter[str] = Counter()
-        # By 64 bits of what tells them apart: all of them would be as large as Scrapy's own set.
+        # By 64-bit hashes: the requests themselves would take as much memory as Scrapy's own set.
         self._kept_by_scrapy: BoundedMapping[int, bool] = BoundedMapping(_REMEMBERED_VARIANTS)
         self._scrapy_would_keep = 0
         self._replaced: BoundedMapping[int, bool] = BoundedMapping(_REMEMBERED_VARIANTS)
-        # Variants come in groups: the first of a group is looked up again and again.
+        # Cached, since the first URL of a page is looked up for each of its variants.
         self._of_scrapy = lru_cache(_OF_SCRAPY)(canonicalize_url)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def add_exact(self, domain: str) -> None:
-        """Count a dropped request for a URL of *domain* that is the first one of its page."""
+        """Count a dropped request for the first URL of a page, on *domain*."""
         if self._is_ours:
             self._exact += 1
             self._add_on(domain)
@@ -82,16 +83,17 @@ class DropCounts:
             self._write()
 
     def _add_kept_by_scrapy(self, request: Request, canonical: str) -> None:
-        # What Scrapy's fingerprint is of; it would be kept for as long as the request is.
+        # The parts that Scrapy's fingerprint is made of. The fingerprint itself would be cached as
+        # long as the request lives.
         key = hash((request.method, canonical, request.body))
         if key not in self._kept_by_scrapy:
             self._kept_by_scrapy[key] = True
             self._scrapy_would_keep += 1
 
     def is_replaced_again(self, url: str) -> bool:
-        """Tell whether a request took the place of one for *url* before; the next time it has.
+        """Tell whether a request for *url* was replaced before, and note that one is now.
 
-        Scrapy alone would have fetched that one.
+        Plain Scrapy would have fetched the first one.
         """
         key = hash(self._of_scrapy(url))
         again = key in self._replaced
@@ -99,7 +101,7 @@ class DropCounts:
         return again
 
     def disown(self) -> None:
-        """Count nothing: it is not by our fingerprints that requests are dropped."""
+        """Stop counting: requests are not dropped by our fingerprints."""
         self._is_ours = False
         self._exact = self._variants = self._scrapy_would_keep = 0
         for counts in (self._rules, self._entries, self._domains):
@@ -116,14 +118,14 @@ class DropCounts:
             self._stats.set(Stat.DROPPED_BY_RULE, count, option=option)
 
     def spider_closed(self, spider: Spider) -> None:
-        """Complete the stats and log the summary."""
-        # When the crawl is over: it would have waited for the import before it began.
+        """Set the final stats and log the summary."""
+        # Imported at the end, to start faster.
         from scrapy_urlcanon.crawl.dropped.summary import summary  # noqa: PLC0415
 
         self._write()
         dropped = self._exact + self._variants
         self._stats.set(Stat.REQUESTS, _enqueued(self._stats.all()) + dropped)
-        # A host may have the name that all others have together: it is one of them.
+        # A host may have the name that is used for all others together. It is counted among them.
         names = (each for each in by_count(self._domains) if each[0] != OTHER_DOMAINS)
         most = dict(islice(names, _TOP_DOMAINS))
         most[OTHER_DOMAINS] = dropped - sum(most.values())
@@ -139,13 +141,13 @@ class DropCounts:
 
 
 def _is_linked_again(request: Request) -> bool:
-    """Tell whether another took the place of *request*, and had done so before."""
+    """Tell whether *request* was replaced, and its URL had been replaced before."""
     mark = request.meta.get(MARK_KEY)
     return isinstance(mark, dict) and mark.get("original") == request.url and "again" in mark
 
 
 def _make_room(counts: Counter[str]) -> None:
-    """Forget what has few drops, if there is too much."""
+    """Forget the keys with the fewest drops if there are too many."""
     if len(counts) > _COUNTED:
         kept = counts.most_common(_COUNTED // 2)
         counts.clear()
@@ -153,7 +155,7 @@ def _make_room(counts: Counter[str]) -> None:
 
 
 def _enqueued(stats: dict[str, object]) -> int:
-    """Return how many requests the scheduler took; scrapy-redis counts under a key of its own."""
+    """Return how many requests the scheduler took. scrapy-redis counts them under its own key."""
     total = stats.get("scheduler/enqueued")
     if isinstance(total, int):
         return total

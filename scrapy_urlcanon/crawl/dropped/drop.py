@@ -1,4 +1,4 @@
-"""A request that was dropped."""
+"""The record of one dropped request, passed to all who deal with duplicates."""
 
 from __future__ import annotations
 

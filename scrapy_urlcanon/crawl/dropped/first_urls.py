@@ -1,4 +1,4 @@
-"""Which URL was the first one under each fingerprint."""
+"""Remembers which URL was the first one under each fingerprint."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ _REMEMBERED = 1_000_000
 
 
 class FirstUrls:
-    """Remembers the URL that came first under a fingerprint, where it is not canonical.
+    """Remembers the first URL under a fingerprint, if it is not the canonical one.
 
-    Most URLs are canonical, and nothing is stored for them. So a fingerprint that the duplicate
-    filter has seen, and that nothing is stored for, came with the canonical URL.
+    Most URLs are canonical, and nothing is stored for them. So if nothing is stored for a
+    fingerprint that the duplicate filter has seen, it came with the canonical URL.
     """
 
     def __init__(self) -> None:
         self._urls: dict[bytes, str] = {}
         self._seen: Container[bytes] | None = None
         self.filter_watch: FilterWatch | None = None
-        """Finds out whether the duplicate filter asks for our fingerprints; None if it does."""
+        """Finds out whether the duplicate filter asks for our fingerprints; None if it surely does.
+        """
         self.unasked: set[bytes] = set()
         """Fingerprints of pages whose first URL the duplicate filter never saw."""
         self.made_up: set[str] = set()
-        """URLs that an audit made of others: a request of the spider for one is its first one."""
+        """URLs that an audit made from others. A request of the spider for one of them is its
+        first."""
         self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
-        """Is called with a fingerprint, and the URL that stands for its page from now on."""
+        """Called with a fingerprint and the URL that from now on stands for its page."""
 
     def watch(
         self, crawler: Crawler, fingerprinter: AskedFingerprinter, on_foreign: Callable[[], None]
     ) -> None:
-        """Begin to note which requests are scheduled; the scheduler has to be open.
+        """Start to note which requests are scheduled; the scheduler has to be open.
 
         :param fingerprinter: the fingerprinter of the crawl.
-        :param on_foreign: is called if the duplicate filter turns out not to ask it.
+        :param on_foreign: called if the duplicate filter turns out not to ask it.
         """
         dupefilter = dupefilter_of(crawler)
         self._seen = seen_fingerprints(dupefilter)
@@ -66,12 +68,12 @@ class FirstUrls:
                 scheduled.add(fingerprint(request))
                 watch.scheduled(request)
 
-        # The signal costs each request more than its fingerprint does.
+        # Used only here, since the signal costs more for each request than its fingerprint does.
         hear(crawler, request_scheduled, signals.request_scheduled)
         crawler.signals.connect(watch.spider_closed, signals.spider_closed)
 
     def note(self, fingerprint: bytes, url: str, canonical: str) -> None:
-        """Note that a request for *url* has *fingerprint*: it may be the first one.
+        """Note that a request for *url*, which may be the first one, has *fingerprint*.
 
         Before :meth:`watch` is called the canonical URL is taken for the first one. If that is
         wrong, a repeated request counts as a variant, and nothing is lost.
@@ -88,20 +90,20 @@ class FirstUrls:
             urls[fingerprint] = canonical if was_seen else url
 
     def know(self, fingerprint: bytes, url: str) -> None:
-        """Note that *url* was the first one under *fingerprint*, in this process or another."""
+        """Store that *url* was the first one under *fingerprint*, in this process or another."""
         self._urls[fingerprint] = url
 
     def replace(self, fingerprint: bytes, url: str) -> None:
-        """Note that *url* stands for the page of *fingerprint* now: the first URL failed."""
+        """Store that *url* stands for the page of *fingerprint* now, since the first URL failed."""
         self._urls[fingerprint] = url
         self.on_replaced(fingerprint, url)
 
     def forget(self, fingerprint: bytes) -> None:
-        """Forget the first URL under *fingerprint*: under new rules that URL has another one."""
+        """Forget the first URL under *fingerprint*; changed rules gave it another one."""
         self._urls.pop(fingerprint, None)
 
     def items(self) -> Iterable[tuple[bytes, str]]:
-        """Return the fingerprints whose first URL is remembered, each with that URL."""
+        """Return the fingerprints whose first URL is stored, each with that URL."""
         return tuple(self._urls.items())
 
     def is_scheduled(self, fingerprint: bytes) -> bool:
@@ -109,15 +111,15 @@ class FirstUrls:
         return self._seen is None or fingerprint in self._seen
 
     def of(self, fingerprint: bytes) -> str | None:
-        """Return the first URL under *fingerprint*; None if that was the canonical one."""
+        """Return the first URL under *fingerprint*, or None if that was the canonical one."""
         return self._urls.get(fingerprint)
 
 
 class _Scheduled:
-    """A fingerprinter for the duplicate filter alone, which notes the first URLs.
+    """A fingerprinter for the duplicate filter only, which notes first URLs.
 
-    The filter asks for requests that are being scheduled. Other components may ask for requests
-    that are scheduled later, or are copies.
+    The filter asks about requests that are being scheduled. Other components may ask about copies,
+    or about requests that are scheduled later.
 
     :param urls: the first URL of each fingerprint, unless it is the canonical one.
     :param seen: the fingerprints of the requests that were scheduled before.

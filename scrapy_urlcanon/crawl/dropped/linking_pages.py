@@ -1,4 +1,4 @@
-"""The pages that linked what was dropped."""
+"""Remembers which page linked a dropped request, for the report."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 
 class LinkingPages:
-    """Remembers which page the callback had that made a request, as long as there is the request.
+    """Remembers the page whose callback yielded a request, as long as the request exists.
 
-    A dropped request itself tells little of it. Scrapy's ``RefererMiddleware`` sets ``Referer``
-    by then, but by its policy: nothing for a link from https to http, and perhaps but the origin
-    (``scrapy/spidermiddlewares/referer.py``). It is asked where nothing else is known: the spider's
-    own middlewares may have put another request in the place of that of the callback.
+    The dropped request itself tells little. Scrapy's ``RefererMiddleware`` has set ``Referer`` by
+    then, but depending on the referrer policy that is missing (from https to http) or only the
+    origin (``scrapy/spidermiddlewares/referer.py``). It is used only if nothing else is known,
+    since the spider's own middlewares may have replaced the request that the callback yielded.
     """
 
     def __init__(self) -> None:
         self._urls: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
 
     def note(self, request: Request, response: Response) -> None:
-        """Note that a callback which had *response* made *request*."""
+        """Note that a callback yielded *request* for *response*."""
         self._urls[request] = response.url
 
     def of(self, request: Request) -> str:
-        """Return the URL of the page that linked *request*; empty where it is not known.
+        """Return the URL of the page that linked *request*, or an empty string if unknown.
 
-        For a redirect too: what was redirected is not what was linked.
+        It is unknown for redirects, since the target of a redirect was not linked.
         """
         if sources_of(request):
             return ""

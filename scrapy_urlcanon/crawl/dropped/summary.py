@@ -1,4 +1,4 @@
-"""The summary of a crawl for the log, in no more than 20 lines."""
+"""Formats the summary of a crawl for the log, in at most 20 lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _DOMAINS = 2
 
 
 def summary(stats: Mapping[str, Any]) -> str:
-    """Return what the plugin did in a crawl, as a short table.
+    """Return what the plugin did in a crawl as a short table.
+
+    :param stats: the stats of the crawl, with its final figures.
 
     >>> print(summary({"urlcanon/requests": 10, "urlcanon/dropped": 4,
     ...     "urlcanon/dropped/exact": 1, "urlcanon/dropped/variant": 3,
@@ -44,8 +46,8 @@ def summary(stats: Mapping[str, Any]) -> str:
              4  example.com
     """
     lines = [*_events(stats)]
-    # Each event is told; the tables share the lines that are left, beside their titles and the
-    # others.
+    # All events are shown. The tables share the remaining lines, apart from their titles and the
+    # rows for others.
     room = _LINES - len(lines) - 4
     domains = min(_DOMAINS, room // 3)
     lines += _tables(stats, options=min(_OPTIONS, room - domains), domains=domains)
@@ -53,7 +55,7 @@ def summary(stats: Mapping[str, Any]) -> str:
 
 
 def title_of(name: str) -> str:
-    """Return what drops a request under this *name* in the stats, in one sentence, or ""."""
+    """Return a sentence about what drops requests under this *name* in the stats, or ""."""
     if name == DECLARED_CANONICAL:
         return DECLARED_CANONICAL_TITLE
     return documentation.title_of(name)
@@ -80,7 +82,7 @@ def _events(stats: Mapping[str, Any]) -> Iterator[str]:
             yield _row(placed, "  but their pages, which are known, were requested")
     suspended = Stat.AUDIT_SUSPENDED.counts(stats)
     if suspended:
-        # As they are called wherever they stand alone.
+        # By the names they have everywhere else.
         names = ", ".join(name.replace("/", ":", 1) for name in suspended)
         yield _row(len(suspended), f"suspended: {names}")
 
@@ -88,8 +90,8 @@ def _events(stats: Mapping[str, Any]) -> Iterator[str]:
 def _tables(stats: Mapping[str, Any], *, options: int, domains: int) -> Iterator[str]:
     """Yield the lines of the tables.
 
-    :param options: how many of them have a row.
-    :param domains: the same.
+    :param options: how many options get a row.
+    :param domains: how many domains get a row.
     """
     by_option = Stat.DROPPED_BY_RULE.counts(stats)
     width = max(map(len, list(by_option)[:options]), default=0)
@@ -106,13 +108,13 @@ def _tables(stats: Mapping[str, Any], *, options: int, domains: int) -> Iterator
 def _table(title: str, counts: Mapping[str, int], rows: int, rest: int = 0) -> Iterator[str]:
     """Yield the lines of a table.
 
-    :param rest: what was counted for others than *counts* has, however many these are.
+    :param rest: the count for all that is not in *counts*.
     """
     if not counts:
         return
     yield title
     ranked = list(counts.items())
-    # One more fits in the place of "1 other".
+    # One more fits in place of "1 other".
     shown = ranked if len(ranked) == rows + 1 and not rest else ranked[:rows]
     for name, count in shown:
         yield _row(count, name)
