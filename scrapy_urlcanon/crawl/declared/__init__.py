@@ -1,1 +1,1 @@
-"""What pages and sites declare, and what is dropped for it where that has proved right."""
+"""Uses what pages and sites declare: canonical URLs that have proved right, and Clean-param."""

@@ -1,4 +1,4 @@
-"""What pages declare to be their canonical URLs, and which of these claims are believed."""
+"""Keeps the canonical URLs that pages declare, and decides which of these claims are believed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _PROBE = 20
 
 
 class Way(NamedTuple):
-    """A way of declaring, which is believed or not as a whole."""
+    """A way of declaring canonical URLs, which is believed or not as a whole."""
 
     domain: str
-    """A registrable domain, since another site may declare in the same way and be wrong."""
+    """The registrable domain: another site may declare in the same way and be wrong."""
     change: Hashable
-    """As :func:`scrapy_urlcanon.learn.canonicals.way_of` returns it."""
+    """What differs between the two URLs, as :func:`scrapy_urlcanon.learn.canonicals.way_of` returns
+    it."""
 
 
 class Claim(NamedTuple):
@@ -39,15 +40,15 @@ class Claim(NamedTuple):
     """The fingerprint of that URL."""
     way: Way
     callback: Hashable
-    """The callback that got the declaring page."""
+    """The callback that was given the declaring page."""
     contradictions: frozenset[str] = frozenset()
-    """The names of other addresses that the page states, and that contradict the claim."""
+    """The names of other addresses in the page, such as ``og:url``, that contradict the claim."""
 
 
 class Belief:
-    """Counts for each way of declaring how often it was right, and says which are believed.
+    """Counts how often each way of declaring was right, and decides which ways are believed.
 
-    A content counts once for a way: if a thousand URLs show the log-in form, and so do the URLs
+    For each way a content counts once: if a thousand URLs show the log-in form, and so do the URLs
     that they declare, that is the evidence of one page.
 
     >>> belief, way = Belief(1000), Way("a.example", "sid goes")
@@ -62,7 +63,7 @@ class Belief:
     >>> belief.holds(way)
     False
 
-    :param limit: how many ways are remembered, and how many contents.
+    :param limit: the most ways, and the most contents, that are remembered.
     """
 
     def __init__(self, limit: int) -> None:
@@ -72,7 +73,7 @@ class Belief:
         self._discredited: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
 
     def add(self, way: Way, content: bytes, *, same_page: bool) -> None:
-        """Count whether a page and the one that it declared showed the same.
+        """Count whether a page and the one that it declared were the same.
 
         :param content: the digest of the page.
         """
@@ -89,13 +90,13 @@ class Belief:
         self._discredited[claim.way] = known | claim.contradictions
 
     def is_contradicted(self, claim: Claim) -> bool:
-        """Tell whether another address that the page of *claim* states is a reason for doubt."""
+        """Tell whether another address in the declaring page is a reason to doubt *claim*."""
         return not claim.contradictions <= (self._discredited.get(claim.way) or frozenset())
 
     def takes_probe(self, way: Way) -> bool:
         """Count a page that is to be dropped; tell whether to fetch it all the same, as a probe.
 
-        One in twenty is, since a site may begin to lie.
+        One in twenty is fetched, since a site that was right may become wrong.
         """
         drops = (self._drops.get(way) or 0) + 1
         self._drops[way] = drops
@@ -112,8 +113,8 @@ class Belief:
 
 
 def is_enough(right: int, wrong: int) -> bool:
-    """Tell whether a way of declaring is believed that was *right* and *wrong* so often."""
-    # Most pages declare themselves alone, and no crawl is to wait for this before it begins.
+    """Tell whether a way of declaring is believed that was *right* and *wrong* this many times."""
+    # Imported here for a faster start: on most sites pages declare only themselves.
     from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS  # noqa: PLC0415
 
     return DEFAULT_THRESHOLDS.accept_alias(right, wrong)
@@ -122,34 +123,35 @@ def is_enough(right: int, wrong: int) -> bool:
 class Claims:
     """The claims about pages that were not fetched yet.
 
-    :param limit: about how many pages claims are remembered at most; the last half always are.
+    :param limit: the most pages whose claims are remembered; at least half as many are.
     """
 
     def __init__(self, limit: int) -> None:
         self._claims: BoundedMapping[bytes, tuple[Claim, ...]] = BoundedMapping(limit)
         self._disputed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
-        # By content: the page that it belongs to; empty if that is not clear.
+        # By content: the page that it belongs to, or empty if there are several.
         self._owners: BoundedMapping[bytes, bytes] = BoundedMapping(limit)
         self.are_any = False
-        """Whether there ever was a claim. Most sites make none, and this is asked for each link."""
+        """Whether there ever was a claim. Most sites make none, and this is checked for each link.
+        """
 
     def about(self, page: bytes) -> tuple[Claim, ...]:
         """Return the claims about *page*."""
         return self._claims.get(page) or ()
 
     def add(self, page: bytes, claim: Claim) -> None:
-        """Remember that *claim* is about *page*."""
+        """Store *claim*, which is about *page*."""
         claims = self.about(page)
         self.are_any = True
         if len(claims) < _CLAIMS_ON_A_PAGE:
             self._claims[page] = (*claims, claim)
 
     def settle(self, page: bytes) -> tuple[Claim, ...]:
-        """Return and forget the claims about *page*, which was fetched."""
+        """Remove and return the claims about *page*, which was fetched."""
         return self._claims.pop(page) or ()
 
     def withdraw(self, page: bytes, declaring: bytes, callback: Hashable) -> None:
-        """Forget the claim of *declaring* about *page*: *callback*, which got it, has raised."""
+        """Remove the claim of *declaring* about *page*, since *callback* raised on getting it."""
         claims = self.about(page)
         kept = tuple(c for c in claims if (c.page, c.callback) != (declaring, callback))
         if len(kept) < len(claims):
@@ -160,10 +162,10 @@ class Claims:
         self._disputed[page] = True
 
     def own(self, content: bytes, page: bytes) -> bytes | None:
-        """Note that a page with *content* declares *page*, or itself.
+        """Note that a page with *content* declares *page*, which may be itself.
 
-        :return: another page that was declared with the same content, if there is one. Such a
-            content (a log-in form, "not found") says nothing about any of these pages.
+        :return: another page that was declared with the same content, if any. Such a content (a
+            log-in form, "not found") says nothing about either page.
         """
         owner = self._owners.get(content)
         if owner is None:
@@ -174,5 +176,5 @@ class Claims:
         return None
 
     def is_disputed(self, page: bytes, claim: Claim) -> bool:
-        """Tell whether another page's claim or content speaks against *claim* about *page*."""
+        """Tell whether another claim, or its own content, speaks against *claim* about *page*."""
         return page in self._disputed or self._owners.get(claim.content) != page

@@ -1,4 +1,4 @@
-"""Rules that the sites of a crawl declare: Clean-param in robots.txt."""
+"""Adopts the ``Clean-param`` rules that sites declare in robots.txt: ``URLCANON_CLEAN_PARAM``."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LARGEST_ROBOTS = 512_000
-"""Bytes that are read; a crawler has to read 500 KiB (RFC 9309, section 2.5)."""
+"""The most bytes of a robots.txt that are read. RFC 9309, section 2.5, requires at least 500 KiB.
+"""
 _MOST_RULES = 100_000
-"""Of all sites: each takes some 600 bytes."""
+"""The most rules of all sites together; each takes some 600 bytes."""
 
 
 class CleanParamRules:
-    """Takes over the ``Clean-param`` lines of each robots.txt that the crawl fetches anyway.
+    """Adopts the ``Clean-param`` lines of each robots.txt that the crawl fetches anyway.
 
-    Off by default, since owners declare too much. Names that select content on most sites
-    are reported and not taken.
+    Off by default, since site owners declare too much. Names that select content on most sites are
+    logged and not adopted.
     """
 
     def __init__(self, crawler: Crawler, rule_changes: RuleChanges, stats: CrawlStats) -> None:
@@ -51,14 +52,14 @@ class CleanParamRules:
         crawler.signals.connect(self.response_received, signals.response_received)
 
     def response_received(self, response: Response, request: Request) -> None:
-        """Read *response* where it is the robots.txt of a site."""
-        # Wherever a redirect leads, it is the robots.txt of the site that was asked.
+        """Read *response* if it is the robots.txt of a site."""
+        # Wherever it was redirected to, it is the robots.txt of the site that was asked.
         url = next(iter(sources_of(request)), request.url)
         if response.status != HTTPStatus.OK or urlsplit(url).path != "/robots.txt":
             return
         robots = response.body[:_LARGEST_ROBOTS]
         if len(response.body) > _LARGEST_ROBOTS or is_cut_short(response):
-            # The last line may go on, and its end name another parameter or path.
+            # The last line may be incomplete, and name another parameter or path.
             robots = robots.rpartition(b"\n")[0]
         declared = read_clean_param(robots)
         if self._taken + len(declared.rules) > _MOST_RULES:

@@ -1,4 +1,4 @@
-"""Drops requests for the canonical URLs that pages declare: ``URLCANON_DECLARED_CANONICAL``."""
+"""Drops requests for declared canonical URLs: the setting ``URLCANON_DECLARED_CANONICAL``."""
 
 from __future__ import annotations
 
@@ -53,14 +53,15 @@ logger = logging.getLogger(__name__)
 class DeclaredCanonicalPages:
     """Drops a request whose URL a fetched page declares as its canonical URL.
 
-    Pages of a site declare in different ways, by what differs between the two URLs
-    (:class:`.Way`). A way is believed (:class:`.Belief`) once enough pages that declare in it
-    showed the same as the pages that they declare. Until then both are fetched and compared.
+    Pages of a site declare in different ways, told apart by what differs between the two URLs
+    (:class:`.Way`). A way is believed (:class:`.Belief`) once enough pages that declare in it were
+    the same as the pages that they declare. Until then both are fetched and compared.
 
     A request is dropped only if its callback has had the declaring page. Dropped requests are
-    scheduled again if their way is no longer believed, or if two pages that declare one URL differ.
+    scheduled again if their way is no longer believed, or if two pages that declare the same URL
+    differ.
 
-    :param audit: compares, with controls, pages that look different, and a sample of the drops with
+    :param audit: compares pages that look different, with controls, and a sample of the drops with
         the pages that declared them.
     """
 
@@ -89,14 +90,14 @@ class DeclaredCanonicalPages:
         self._belief = Belief(limit)
         self._claims = Claims(limit)
         self._labels = LinkLabels(limit)
-        # The pages that are recorded as seen only because of a claim.
+        # Pages that the duplicate filter has as seen only because of a claim.
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
-        # The requests that were dropped for that, and may be let through.
+        # Requests that were dropped because of that, and may be let through.
         self._dropped = DroppedRequests(settings, stats)
         self._has_dupefilter = True
-        # The pages that are fetched although the claim is believed, as probes.
+        # Pages that are fetched as probes, although the claim is believed.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
-        # The claims whose two pages looked different, and that have no verdict yet.
+        # Claims whose two pages looked different, and that have no verdict yet.
         self._open = OpenClaims()
         requests.on_raised.append(self.raised)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
@@ -141,11 +142,11 @@ class DeclaredCanonicalPages:
                 return
 
     def delivered(self, response: Response) -> None:
-        """Note what *response*, which a callback has got, declares.
+        """Note what *response*, which a callback was given, declares.
 
-        Not if only an errback has got it, or a middleware handled an exception. Not of an error,
-        which may declare the page that is missing. And not of a page that was cut short, since
-        another URL may bring more.
+        Ignored if only an errback got it or a middleware handled an exception; if it is an error,
+        since that may declare the page that is missing; and if it was cut short, since another URL
+        may bring more.
         """
         request = response.request
         if (
@@ -169,14 +170,14 @@ class DeclaredCanonicalPages:
         target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
             self._take(request, page, content, target_page, page_of(response))
-        # Of this site alone: its noise is better known now, and the pages may be requested with the
+        # Only for this site: its noise is better known now, and its pages may be requested with the
         # headers of this request.
         domain = domain_of(self._canonical_urls.of(request) or request.url)
         for each in self._open.take(domain):
             self._look_again(each, request)
 
     def raised(self, response: Response) -> None:
-        """Forget what *response* declares, and let through what was dropped because of that.
+        """Forget what *response* declares, and let through what was dropped because of it.
 
         Its callback raised, so the spider has not had the page.
         """
@@ -197,9 +198,9 @@ class DeclaredCanonicalPages:
             self._release(target_page)
 
     def spider_idle(self) -> None:
-        """Decide all open claims of the ways because of which requests were dropped.
+        """Decide all open claims of the ways by which requests were dropped.
 
-        Before, these were looked at only as far as the audit's budget had room.
+        Until now they were reconsidered only as far as the budget of the audit allowed.
         """
         templates = {
             claim.way: self._dropped.first(page)
@@ -216,7 +217,7 @@ class DeclaredCanonicalPages:
         claim = self._seen.get(page)
         if claim is None:
             return
-        # Remembered even if it is audited: the callback may raise at the declaring page.
+        # Remembered even if it is audited, since the callback may raise at the declaring page.
         self._dropped.remember(drop.request, page)
         if not self._is_believed(page, claim):
             self._release(page)
@@ -224,7 +225,7 @@ class DeclaredCanonicalPages:
             self._audit.declared(drop, claim.page)
 
     def audited(self, pair: AuditedPair) -> None:
-        """Count the verdict of an audit, if it is about a claim."""
+        """Count the verdict of an audit if it is about a claim."""
         is_told = pair.judgement.verdict is not Verdict.CANNOT_TELL
         if not is_told or DECLARED.isdisjoint(pair.entries):
             return
@@ -233,7 +234,7 @@ class DeclaredCanonicalPages:
         if claim is None:
             return
         if not pair.is_same:
-            # The spider has got it.
+            # The audit gave it to the spider.
             self._seen.pop(page)
             self._dropped.take(page)
         self._count(claim, page, same_page=pair.is_same)
@@ -243,7 +244,7 @@ class DeclaredCanonicalPages:
 
         None if no page did, or if it was recorded as seen for another reason.
         """
-        # Most sites make none, and this is asked for each drop.
+        # Most sites make no claims, and this is called for each drop.
         claim = self._seen.get(fingerprint) if self._claims.are_any else None
         return claim.url if claim else None
 
@@ -255,12 +256,12 @@ class DeclaredCanonicalPages:
         target_page: bytes,
         declaring: Page,
     ) -> None:
-        """Take the claim of *page*, which has *content*, that *target_page* is the same page.
+        """Note the claim of *page*, which has *content*, that *target_page* is the same page.
 
-        :param declaring: the page as it was read.
+        :param declaring: the declaring page as parsed.
         """
         target = declaring.canonical
-        # The very same object as *page* where they are equal: it is kept anyway.
+        # The same object as *page* if they are equal, to save memory.
         owner = self._claims.own(content.digest, page if target_page == page else target_page)
         if owner:
             self._release(owner)
@@ -273,7 +274,7 @@ class DeclaredCanonicalPages:
             self._stats.inc(Stat.DECLARED_FOREIGN)
             return
         self._stats.inc(Stat.DECLARED)
-        # As where it is enough: most pages declare themselves alone.
+        # Imported here for a faster start: on most sites pages declare only themselves.
         from scrapy_urlcanon.learn.canonicals import is_implausible, way_of  # noqa: PLC0415
         from scrapy_urlcanon.learn.location import locate  # noqa: PLC0415
 
@@ -281,7 +282,8 @@ class DeclaredCanonicalPages:
         if is_implausible(one, other):
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
-        # So that the lines that its pages share are known before any two are compared.
+        # From now on, so that the lines which its pages share are known before any two are
+        # compared.
         self._audit.sites.watch(domain)
         way = Way(domain, way_of(one, other))
         claim = Claim(
@@ -306,7 +308,7 @@ class DeclaredCanonicalPages:
     def _compare(self, claim: Claim, content: PageDigest, shown: Shown | None = None) -> None:
         """Compare the declaring page of *claim* with the declared one, which has *content*.
 
-        :param shown: the declared page line by line, if it is at hand.
+        :param shown: the lines of the declared page, if they are in memory.
         """
         declaring = self._contents.get(claim.page)
         if declaring is None:
@@ -318,7 +320,7 @@ class DeclaredCanonicalPages:
         if not is_same and (
             common.has_several_paths(content) or common.has_several_paths(declaring)
         ):
-            # It may be a log-in form or "not found".
+            # It may be a log-in form, or a "not found" page.
             return
         if is_same:
             self._count(claim, content.digest, same_page=True)
@@ -329,11 +331,11 @@ class DeclaredCanonicalPages:
             self._open.add(OpenClaim(claim, content, shown, is_probe))
 
     def _look_again(self, each: OpenClaim, template: Request, *, at_any_cost: bool = False) -> None:
-        """Compare once more two pages that looked different, now that more is known about noise.
+        """Compare again two pages that looked different, now that more is known about noise.
 
-        If they still differ, both are fetched again, as far as the audit's budget has room.
+        If they still differ both are fetched again, as far as the budget of the audit allows.
 
-        :param template: a request for a page of the same site, of which they are copies.
+        :param template: a request for a page of the same site, to be copied for these fetches.
         :param at_any_cost: whether to fetch them even if the budget has no room.
         """
         claim, way = each.claim, each.claim.way
@@ -386,7 +388,7 @@ class DeclaredCanonicalPages:
         if not same_page:
             self._stats.inc(Stat.DECLARED_WRONG)
             if was_believed:
-                # Otherwise nothing was dropped because of it.
+                # If it was not believed, nothing was dropped because of it.
                 if not self._belief.holds(claim.way):
                     self._warn_of(claim)
                 self._release_what_is_not_believed(claim.way.domain)
@@ -408,15 +410,15 @@ class DeclaredCanonicalPages:
                 self._release(page)
 
     def _release(self, page: bytes) -> None:
-        """Schedule the requests for *page* that were dropped and are remembered."""
+        """Schedule the remembered requests for *page* that were dropped."""
         requests = self._dropped.take(page)
         if not requests:
             return
         self._seen.pop(page)
         self._stats.inc(Stat.DECLARED_RELEASED)
         first, *others = requests
-        # The page is recorded as seen, so the duplicate filter drops the others again. As variants
-        # of the first one they wait for its outcome.
+        # The duplicate filter has the page as seen, so it drops the others again. As variants of
+        # the first they wait for its outcome.
         self._crawler.engine.crawl(marked(first, RELEASED))
         for request in others:
             self._crawler.engine.crawl(with_url(request, request.url))
@@ -437,10 +439,10 @@ class DeclaredCanonicalPages:
 
 
 def _contradictions(page: Page, canonical: str) -> frozenset[str]:
-    """Return which other addresses that *page* states contradict *canonical*, by their names.
+    """Return the names of other addresses in *page* that contradict *canonical*.
 
-    An address does, such as ``og:url`` or that of the next page, if it has a part of the page's own
-    URL that *canonical* does not have.
+    An address such as ``og:url``, or that of the next page, contradicts it if it contains a part of
+    the page's own URL that *canonical* does not have.
     """
     url, target = split(page.url), split(canonical)
     own = {*(url.query or ()), *url.path.split("/")} - {

@@ -1,4 +1,4 @@
-"""The requests that were dropped for what pages declare, in bounded memory."""
+"""Remembers requests that were dropped because of declared canonical URLs, in bounded memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _URLS_OF_A_PAGE = 10
 
 
 class DroppedRequests:
-    """Keeps those that may have to be let through, by their page.
+    """Remembers dropped requests that may have to be let through, by page.
 
-    Of each page some are, of different URLs. Where there is no room the oldest pages are forgotten.
+    A few requests for different URLs of each page are kept. If there is no room, the oldest pages
+    are forgotten.
     """
 
     def __init__(self, settings: CrawlSettings, stats: CrawlStats) -> None:
@@ -33,15 +34,15 @@ class DroppedRequests:
         self._held = HeldBytes(parts_of)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the pages, as they are now."""
+        """Yield the pages; requests may be taken meanwhile."""
         return iter(tuple(self._requests))
 
     def first(self, page: bytes) -> Request:
-        """Return that for *page* which was dropped first."""
+        """Return the request for *page* that was dropped first."""
         return next(iter(self._requests[page].values()))
 
     def remember(self, request: Request, page: bytes) -> None:
-        """Keep *request* for *page*."""
+        """Remember *request* for *page*."""
         requests = self._requests.setdefault(page, {})
         if len(requests) < _URLS_OF_A_PAGE and request.url not in requests:
             requests[request.url] = request

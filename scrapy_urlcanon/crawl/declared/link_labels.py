@@ -1,4 +1,4 @@
-"""What links call the pages that they lead to: a witness of what these declare."""
+"""Collects the texts of links to pages, as evidence for or against declared canonical URLs."""
 
 from __future__ import annotations
 
@@ -27,58 +27,59 @@ if TYPE_CHECKING:
 _MAX_LENGTH = 200
 _LABELS_OF_A_PAGE = 4
 _PROVED = 20
-"""So many labels that went with a right declaration are kept for each way of declaring."""
+"""The most labels of right claims that are kept for each way of declaring."""
 _ALIKE = 2
-"""So many titles have to go around their labels alike for that to say anything."""
+"""At least this many labels must have the same text around them in titles for that to count."""
 _SEVERAL = b""
 
 
 class LinkLabels:
-    """Tells whether a page is called what the page is called that declares it.
+    """Tells by the labels of links whether a declared page is the same as the declaring one.
 
-    A page that is dropped for what another one declares was never seen: the title that it would
-    have had is not known, but what a link calls it is. There are two such witnesses: the label is
-    the one that the declaring page was linked with, and it stands in that page's title, as
-    "Red shoes" in "Red shoes - Shop". Each counts where it went with a declaration that was right;
-    then it has to go with all that declare so. Where all links say "more" neither says anything.
+    A request that is dropped because of a claim is never fetched. Its title is unknown, but the
+    text of a link to it, the *label*, is known. There are two kinds of evidence: both pages are
+    linked with the same label; or the label of the declared page stands in the title of the
+    declaring one, as "Red shoes" in "Red shoes - Shop". Each kind counts only once it has gone
+    along with a right claim of the same way. From then on a claim without it is contradicted. If
+    all links say "more", the label says nothing.
 
-    What many pages link is looked at now and then (:class:`.LinkCounts`): nearly all links lead to
-    what was met before, and to read what they are called takes longer than all else done for them.
+    Links to a URL that is linked often are read only now and then (:class:`.LinkCounts`): nearly
+    all links lead to known URLs, and reading labels is the slowest step.
 
-    :param limit: how many pages, labels and ways are remembered, at most.
+    :param limit: the most pages, labels and ways that are remembered.
     """
 
     def __init__(self, limit: int) -> None:
-        # A tuple of one takes a quarter of the memory of a set.
+        # Tuples, since one with a single element takes a quarter of the memory of a set.
         self._labels: BoundedMapping[bytes, tuple[str, ...]] = BoundedMapping(limit)
-        # What each label is about: the declared page, or several, and then it tells nothing.
+        # By label: the declared page that it is about, or _SEVERAL, so that it tells nothing.
         self._owners: BoundedMapping[str, bytes] = BoundedMapping(limit)
         self._same: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
         self._frames: BoundedMapping[Way, frozenset[tuple[str, str]]] = BoundedMapping(limit)
         self.takes: Callable[[str], bool] = LinkCounts(limit, _LABELS_OF_A_PAGE).takes
-        """Counts a link to a URL; tells whether what it is called is to be noted."""
-        # Of one response.
+        """Counts a link to a URL; returns whether its label should be noted."""
+        # The links of the last response.
         self._links: WeakKeyDictionary[Response, dict[str, list[etree._Element]]]
         self._links = WeakKeyDictionary()
 
     def note(self, request: Request, page: bytes, response: Response) -> None:
-        """Note what *response* calls *page*, which it links with the URL of *request*."""
-        # Once for all that differ in their fragments: they are read each time.
+        """Note the label with which *response* links *page*, by the URL of *request*."""
+        # Removed when read: links that differ only in the fragment are read once.
         links = self._links_of(response).pop(as_sent(request.url), ())
-        # Of several the last one that is called anything.
+        # The last link with that URL that has any label.
         label = next(filter(None, map(_label, reversed(links))), "")
         known = self._labels.get(page) or ()
         if label and label not in known and len(known) < _LABELS_OF_A_PAGE:
             self._labels[page] = (*known, label)
 
     def claimed(self, claim: Claim) -> None:
-        """Note that what both pages of *claim* are called is said to be about one page."""
+        """Note that the labels of both pages of *claim* are claimed to be about one page."""
         for label in self._of(claim.page) | self._of(claim.target_page):
             is_first = self._owners.get(label) in {None, claim.target_page}
             self._owners[label] = claim.target_page if is_first else _SEVERAL
 
     def proved(self, claim: Claim) -> None:
-        """Note that *claim* was right, and which of the witnesses went with it."""
+        """Note that *claim* was right, and which evidence went along with it."""
         self.claimed(claim)
         way = claim.way
         same = self._same.get(way) or frozenset()
@@ -87,7 +88,7 @@ class LinkLabels:
         self._frames[way] = frozenset(islice(frames.union(self._framed(claim)), _PROVED))
 
     def is_contradicted(self, claim: Claim) -> bool:
-        """Tell whether a witness that counts speaks against *claim*."""
+        """Tell whether the labels speak against *claim*."""
         self.claimed(claim)
         same = self._same.get(claim.way) or frozenset()
         if any(map(self._is_telling, same)) and not self._shared(claim):
@@ -108,14 +109,14 @@ class LinkLabels:
         return frozenset(filter(self._is_telling, shared))
 
     def _framed(self, claim: Claim) -> Iterator[tuple[str, str]]:
-        """Yield the labels of the declared page, each with what the title has around it."""
+        """Yield the labels of the declared page, each with the text around it in the title."""
         title = _folded(claim.title)
         for label in self._of(claim.target_page):
             if self._is_telling(label) and label in title:
                 yield label, "\0".join(title.partition(label)[::2])
 
     def _links_of(self, response: Response) -> dict[str, list[etree._Element]]:
-        """Return the links of *response* by URL; looked for once for each response."""
+        """Return the links of *response* by URL, cached for the last response."""
         found = self._links.get(response)
         if found is None:
             self._links.clear()
@@ -124,7 +125,7 @@ class LinkLabels:
 
 
 def _links_by_url(response: Response) -> dict[str, list[etree._Element]]:
-    # Where there is none there may be no text to look for a base in either.
+    # Checked first: a response without links may have no text to search for a base URL in.
     if not isinstance(response, HtmlResponse) or not (links := links_of(response)):
         return {}
     base = get_base_url(response)
@@ -135,8 +136,9 @@ def _links_by_url(response: Response) -> dict[str, list[etree._Element]]:
 
 
 def _label(link: etree._Element) -> str:
-    # Most links hold but text, and to walk through them takes several times as long. A link holds
-    # no other one, but where its end is missing, and then all that stands behind it.
+    # Most links contain only text, and reading that is several times as fast as walking through
+    # their elements. A link can contain another link only if its end tag is missing, and then it
+    # contains all that follows.
     is_open = len(link) > 0 and next(link.iterdescendants("a"), None) is not None
     text = "" if is_open else "".join(link.itertext()) if len(link) else link.text
     return _folded(text or "") or _folded(link.get("title") or "")

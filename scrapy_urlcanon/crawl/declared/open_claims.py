@@ -1,4 +1,4 @@
-"""Claims whose two pages looked different, until there is a verdict whether they are two pages."""
+"""Keeps claims whose two pages looked different, until an audit decides whether they are."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _OF_A_WAY: Final = 6
-"""How many claims of one way may be open: their verdicts decide about the whole way."""
+"""The most open claims of one way. Their verdicts decide about the whole way."""
 _AT_ONCE: Final = 6
-"""How many are looked at with each page of their site, which may have any number of ways."""
+"""The most open claims that are reconsidered with each page of their site, which may have many
+ways."""
 _MOST: Final = 10_000
-"""How many may be open in all, of some 3 kB each."""
+"""The most open claims in all; some 3 kB each."""
 _WITH_LINES: Final = 1_000
-"""If more are open, the lines of the declared page are not kept: it is fetched once more."""
+"""With more open claims than this, the lines of declared pages are not kept, and these pages are
+fetched again."""
 
 
 @define(eq=False)
@@ -34,41 +36,41 @@ class OpenClaim:
     content: PageDigest
     """The digest of the declared page."""
     shown: Shown | None
-    """The declared page line by line, if it is at hand."""
+    """The lines of the declared page, if they are in memory."""
     is_probe: bool
     """Whether the declared page was fetched as a probe, although the claim was believed."""
 
 
 class OpenClaims:
-    """The open claims of each site, which wait until they are looked at again."""
+    """The open claims of each site, which wait until they are reconsidered."""
 
     def __init__(self) -> None:
         # By way: how many claims are open, and how many of these are probes.
         self._ways: Counter[Way] = Counter()
         self._probes: Counter[Way] = Counter()
-        # By domain and way. The last one of a way is looked at first.
+        # By domain and way. The last claim of a way is reconsidered first.
         self._waiting: dict[str, dict[Way, list[OpenClaim]]] = {}
-        # By way: how often the two pages turned out to be one page, and how often two.
+        # By way: how often the two pages turned out to be the same, and how often not.
         self._told: BoundedMapping[Way, tuple[int, int]] = BoundedMapping(_MOST)
         self._size = 0
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for another one, of any way."""
+        """Whether there is no room for another claim of any way."""
         return self._size >= _MOST
 
     def is_doubtful(self, way: Way) -> bool:
         """Tell whether open claims are a reason not to believe this *way*.
 
-        Probes always are. Others are not on a site where pages that look different have turned out
-        to be one page again and again, since it shows something else at each visit.
+        Probes always are. Other claims are not if pages that look different have often turned out
+        to be the same, since the site shows something else at each visit.
         """
         looks = self._told.get(way) or (0, 0)
         is_telling = not is_enough(*looks)
         return self._probes[way] > 0 or (is_telling and self._ways[way] > 0)
 
     def add(self, each: OpenClaim) -> None:
-        """Add *each*, to be looked at first; if its way has too many, the oldest is closed."""
+        """Add *each*, to be reconsidered first; if its way has too many, close the oldest."""
         way = each.claim.way
         waiting = self._waiting.setdefault(way.domain, {}).setdefault(way, [])
         if self._ways[way] >= _OF_A_WAY and waiting:
@@ -80,7 +82,7 @@ class OpenClaims:
             waiting.append(each)
 
     def take(self, domain: str) -> list[OpenClaim]:
-        """Return some claims of *domain*, which no longer wait, but stay open until closed."""
+        """Return some claims of *domain*. They no longer wait, but stay open until closed."""
         ways = self._waiting.pop(domain, {})
         taken: list[OpenClaim] = []
         while ways and len(taken) < _AT_ONCE:
@@ -95,11 +97,11 @@ class OpenClaims:
         return taken
 
     def take_of(self, way: Way) -> list[OpenClaim]:
-        """Return the claims of one *way*, which no longer wait, but stay open until closed."""
+        """Return the claims of one *way*. They no longer wait, but stay open until closed."""
         return self._waiting.get(way.domain, {}).pop(way, [])
 
     def put_back(self, each: OpenClaim) -> None:
-        """Have *each* wait again, to be looked at last."""
+        """Let *each* wait again, to be reconsidered last."""
         if self._size > _WITH_LINES:
             each.shown = None
         way = each.claim.way

@@ -1,1 +1,1 @@
-"""The pages that earlier runs have got, and that are not fetched again."""
+"""Remembers the pages that earlier runs have got, so that they are not fetched again."""

@@ -54,15 +54,15 @@ _SHOWN = 5
 
 
 class EarlierPages:
-    """Refuses requests for pages that earlier runs have got, and notes what this one gets.
+    """Refuses requests for pages that earlier runs have got, and stores what this run gets.
 
     A page is known by the fingerprint that its requests share, whichever of its URLs is requested,
-    by a start request, a link or a redirect. All runs of a job count as one run. A page is noted
+    by a start request, a link or a redirect. All runs of a job count as one run. A page is stored
     together with the URLs that redirected to it, unless its callback raises.
 
     :param path: the path of the store.
-    :param on_variant: is called with each refused request whose page was got by another URL, and
-        with that URL.
+    :param on_variant: called with each refused request whose page was got by another URL, and with
+        that URL.
     :raises ConfigurationError: if the store cannot be used.
     """
 
@@ -91,7 +91,7 @@ class EarlierPages:
         self._began = self._beginning()
         self._new: dict[bytes, SeenPage] = {}
         self._write_at = _BATCH
-        # The keys noted for responses that the spider is at work on: their callbacks may yet raise.
+        # By request that the spider is at work on: its keys. The callback may still raise.
         self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
         self._raised: WeakSet[Request] = WeakSet()
         self._failing = FailingFile(
@@ -107,17 +107,17 @@ class EarlierPages:
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
         if requests:
-            # This also hears of pages that a callback asks for by a second step.
+            # Also called for pages that a callback asks for by a second step.
             requests.on_raised.append(self.spider_error)
         connect(self.spider_closed, signals.spider_closed)
         if self._by == ITEM:
             connect(self.item_scraped, signals.item_scraped)
 
     def begin(self, configuration: Configuration) -> None:
-        """Give the stored pages the keys that they have under the rules of *configuration*.
+        """Convert the stored pages to the keys that they have under the rules of *configuration*.
 
-        Entries that an earlier run suspended are suspended first: because of a page that it got,
-        they would refuse other pages that nobody has.
+        Entries that an earlier run suspended are suspended first. Otherwise they would make a page
+        that was got stand for pages that nobody has.
         """
         self._rules = RulesDocument.of(configuration).digest
         try:
@@ -146,7 +146,7 @@ class EarlierPages:
             )
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
-        """Note for later runs that *entry* is wrong on *domain*."""
+        """Store for later runs that *entry* is wrong on *domain*."""
         self._has_other_keys = True
         try:
             self._store.suspend(self._rules, entry, domain)
@@ -157,7 +157,7 @@ class EarlierPages:
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* if an earlier run has got its page.
 
-        :raises IgnoreRequest: which the engine takes for an answer.
+        :raises IgnoreRequest: to make the engine drop the request.
         """
         meta = request.meta
         if meta.get(REFETCH_KEY) or mark_of(request, AUDIT):
@@ -174,19 +174,19 @@ class EarlierPages:
         raise IgnoreRequest("an earlier run has got its page")
 
     def delivered(self, response: Response) -> None:
-        """Note that a callback gets *response*."""
+        """Note that a callback is given *response*."""
         if self._by == ITEM or not is_success(response):
             return
         if page_of(response).has_text if self._by == TEXT else not is_blank(response):
             self._note(response)
 
     def item_scraped(self, response: Response | None) -> None:
-        """Note that an item of *response* passed all pipelines."""
+        """Note that an item of *response* has passed all pipelines."""
         if isinstance(response, Response):
             self._note(response)
 
     def spider_error(self, response: object) -> None:
-        """Take back what was noted of *response*, whose callback raised."""
+        """Take back what was noted of *response*, since its callback raised."""
         if isinstance(response, Response) and response.request is not None:
             self._raised.add(response.request)
             keys = self._noted.pop(response.request, ())
@@ -202,17 +202,17 @@ class EarlierPages:
         del spider
         self._write()
         self._store.close()
-        # The spider may yield requests yet, which nobody fetches.
+        # The spider may still yield requests, which nobody fetches.
         self._is_known = False
 
     def _resume_suspensions(self) -> None:
-        """Suspend the entries that earlier runs found wrong.
+        """Suspend the entries that earlier runs found to be wrong.
 
         :raises sqlite3.Error: if the store cannot be read or written.
         """
         changes = self._rule_changes
         for entry, domain in changes.suspended:
-            # By a run of the job before.
+            # An earlier run of the job suspended it.
             self._store.suspend(self._rules, entry, domain)
         resumed = [each for each in self._store.suspended(self._rules) if changes.suspend(*each)]
         by = (self._rules, sorted(changes.suspended))
@@ -232,7 +232,7 @@ class EarlierPages:
             )
 
     def _beginning(self) -> float:
-        """Return when this run began, or the first run of its job."""
+        """Return when this run, or the first run of its job, began."""
         now = time.time()
         directory = self._crawler.settings["JOBDIR"]
         if not directory:
@@ -246,9 +246,9 @@ class EarlierPages:
             return now
 
     def _got_by(self, key: bytes, url: str) -> str | None:
-        """Return the URL by which an earlier run got the page of *key*; None if none did.
+        """Return the URL by which an earlier run got the page of *key*, or None.
 
-        :param url: the URL that is requested, whose host says when pages expire.
+        :param url: the requested URL, whose host decides when pages expire.
         """
         try:
             got = self._store.got(key)
@@ -263,9 +263,9 @@ class EarlierPages:
         return got.url if not expires or time.time() - got.at < expires else None
 
     def _expiry(self, url: str) -> float:
-        """Return after how many seconds the page at *url* is fetched again; 0 for never.
+        """Return after how many seconds the page at *url* is fetched again, or 0 for never.
 
-        The setting for a host is stronger than that for a domain that it is in.
+        A longer host takes precedence over its parent domains.
         """
         for host in reversed(with_parents(host_of(url))):
             if host in self._expires:
@@ -305,14 +305,14 @@ class EarlierPages:
             self._stats.inc(Stat.SEEN_NOTED, len(done))
             for page in done:
                 del self._new[page.key]
-        # If it failed, all are tried again with the next batch, not with each page.
+        # If it failed, all are tried again with the next batch, not at once with each page.
         self._write_at = len(self._new) + _BATCH
 
     def _key_of(self, url: str) -> bytes:
-        """Return the key of the page at *url*, if it depends on nothing but the URL."""
+        """Return the key of the page at *url*, as for a plain request."""
         try:
             request = Request(url)
         except ValueError:
-            # It was imported, and nobody can request it.
+            # It was imported, and cannot be requested.
             return key_of_unknown(url)
         return self._fingerprints.page(request, url) or key_of_unknown(url)

@@ -1,4 +1,4 @@
-"""The file of ``URLCANON_SKIP_PLACES``: where the pages of URLs are that are not fetched."""
+"""The file that says where the pages of skipped URLs are: ``URLCANON_SKIP_PLACES``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ KIND: Final = Kind(
 )
 
 _MAX_HOPS = 20
-"""From place to place, where what a template skips has been found under what another one skips."""
+"""The most steps from URL to URL, where the place of a skipped page is itself skipped."""
 
 
 class SkipPlaces:
-    """Knows under which other URLs the pages of skipped URLs are; on disk, none of it in memory.
+    """Knows by which other URLs the pages of skipped URLs can be fetched. The data stays on disk.
 
     :raises ConfigurationError: if the file cannot be used.
     """
@@ -44,9 +44,9 @@ class SkipPlaces:
 
     @classmethod
     def of_crawl(cls, path: Path) -> SkipPlaces:
-        """Open the file that a setting names.
+        """Open the file that the setting names.
 
-        :raises ConfigurationError: if there is none, or it cannot be used.
+        :raises ConfigurationError: if it does not exist or cannot be used.
         """
         if not path.is_file():
             raise ConfigurationError([Problem(KIND.setting, f"{path}: no such file")])
@@ -57,7 +57,7 @@ class SkipPlaces:
         self._database.close()
 
     def add(self, places: Mapping[str, str]) -> None:
-        """Add *places* by the canonical URLs that are skipped.
+        """Add *places*: URLs to fetch, by the canonical URLs that are skipped.
 
         :raises OSError: if they cannot be written.
         """
@@ -70,9 +70,10 @@ class SkipPlaces:
             raise OSError(None, str(error), str(self._path)) from error
 
     def of(self, canonical: str, canonicalizer: Canonicalizer) -> str | None:
-        """Return the URL to be fetched for the page of a skipped one; None where none is known.
+        """Return the URL to fetch instead of a skipped one, or None if none is known.
 
-        :param canonicalizer: by whose rules another URL may be skipped too.
+        :param canonical: the canonical form of the skipped URL.
+        :param canonicalizer: tells whether the other URL is skipped too.
         """
         for _ in range(_MAX_HOPS):
             place = self._at(canonical)

@@ -1,4 +1,4 @@
-"""The store of ``URLCANON_SEEN``: the pages that runs have got, when, and what rules were wrong."""
+"""The store of ``URLCANON_SEEN``: which pages runs have got, when, and which rules were wrong."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KIND: Final = Kind(
     advice="name another file, or restore a copy of it",
 )
 _INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
-# Whatever wrote to the file: of the years that a date can have.
+# Whatever wrote to the file, dates are shown between the years 1970 and 9999.
 _SHOWN_TIME = "min(max(CAST(at AS REAL), 0), 253402300799)"
 
 
@@ -52,13 +52,14 @@ class SeenPage(NamedTuple):
     url: str
     """The URL under which it was fetched."""
     at: float
-    """When, in seconds since 1970."""
+    """When it was got, in seconds since 1970 (Unix time)."""
     by_url: bool
-    """Whether nothing but its URL makes its key, so that other rules can make another one of it."""
+    """Whether the key is made from the URL alone, so that it can be made again under other rules.
+    """
 
 
 class SeenPages:
-    """The pages that runs have got; several processes may have it open.
+    """The pages that runs have got. Several processes may have the file open.
 
     :raises ConfigurationError: if the file cannot be used.
     """
@@ -72,7 +73,7 @@ class SeenPages:
         self._database.close()
 
     def got(self, key: bytes) -> SeenPage | None:
-        """Return the page of *key*, if it was got.
+        """Return the page with this *key*, if a run has got it.
 
         :raises sqlite3.Error: if that cannot be read.
         """
@@ -81,17 +82,18 @@ class SeenPages:
         return SeenPage(*row) if row else None
 
     def add(self, pages: Iterable[SeenPage], digest: str) -> None:
-        """Add *pages*, or note that they were got again; their keys are of the rules of *digest*.
+        """Add *pages*, or update them if they were got again.
 
+        :param digest: the digest of the rules under which their keys were made.
         :raises sqlite3.Error: if they cannot be written.
         """
         with self._database:
             self._database.executemany(_INSERT, map(_row, pages))
-            # Another process has begun under other rules: the next run makes all keys anew.
+            # If another process uses other rules, the next run makes all keys anew.
             self._database.execute("UPDATE rules SET digest = '' WHERE digest != ?", (digest,))
 
     def remove(self, keys: Iterable[bytes]) -> None:
-        """Remove the pages of *keys*.
+        """Remove the pages with these *keys*.
 
         :raises sqlite3.Error: if that cannot be written.
         """
@@ -101,7 +103,7 @@ class SeenPages:
     def add_urls(self, urls: Iterable[str]) -> int:
         """Add pages by their URLs; return how many URLs there were.
 
-        Their keys are made when the next crawl begins: it knows the rules.
+        Their keys are made when the next crawl begins, since only a crawl knows the rules.
         """
         count, now = 0, time.time()
         with self._database:
@@ -114,7 +116,7 @@ class SeenPages:
     def list(
         self, domain: str | None = None, before: float | None = None
     ) -> Iterator[tuple[float, str]]:
-        """Yield when each page was got, and its URL: of *domain*, or got *before*, if given."""
+        """Yield the time and URL of each page, only of *domain* or got *before* if given."""
         where, values = _where(domain, before)
         yield from self._database.execute(
             f"SELECT {_SHOWN_TIME}, CAST(url AS TEXT) FROM pages{where} ORDER BY domain, at, url",  # noqa: S608
@@ -124,7 +126,7 @@ class SeenPages:
     def prune(self, domain: str | None, before: float | None) -> int:
         """Remove the pages of *domain*, or got *before*; return how many.
 
-        The file gets as small as what is left, unless another process has it, or the disk is full.
+        The file shrinks to what is left, unless another process has it open or the disk is full.
         """
         where, values = _where(domain, before)
         with self._database:
@@ -135,17 +137,21 @@ class SeenPages:
         return removed
 
     def set_clock_back(self, now: float, to: float) -> int:
-        """Have pages that were got after *now* be got at *to*: a clock was set back."""
+        """Set the time of pages that were got after *now* to *to*: a clock was set back.
+
+        :return: how many pages.
+        """
         with self._database:
             return self._database.execute(
                 "UPDATE pages SET at = ? WHERE at > ?", (to, now)
             ).rowcount
 
     def suspend(self, rules: str, entry: RuleEntry, domain: str) -> None:
-        """Note that *entry* is wrong on *domain*, of the rules whose digest is *rules*.
+        """Store that *entry* is wrong on *domain*.
 
-        The next run makes all keys anew: what was noted before was made by the entry.
+        The next run makes all keys anew, since the entry took part in making those stored.
 
+        :param rules: the digest of the rules that have the entry.
         :raises sqlite3.Error: if that cannot be written.
         """
         with self._database:
@@ -156,8 +162,9 @@ class SeenPages:
                 self._database.execute("UPDATE rules SET digest = ''")
 
     def suspended(self, rules: str) -> tuple[tuple[RuleEntry, str], ...]:
-        """Return what runs found wrong under the rules whose digest is *rules*, and where.
+        """Return the entries that runs found wrong, each with its domain.
 
+        :param rules: the digest of the rules that have the entries.
         :raises sqlite3.Error: if that cannot be read.
         """
         rows = self._database.execute(
@@ -166,10 +173,13 @@ class SeenPages:
         return tuple((RuleEntry(option, entry), domain) for option, entry, domain in rows)
 
     def make_keys(self, digest: str, key_of: Callable[[str], bytes]) -> int:
-        """Make the keys anew if they are not those of the rules of *digest*.
+        """Make all keys anew if they were made under other rules.
 
-        Return how many pages have other keys now. Of several that become one the last counts.
+        Of several pages that become one, the one got last is kept.
 
+        :param digest: the digest of the present rules.
+        :param key_of: returns the key of a URL.
+        :return: how many pages have another key now.
         :raises sqlite3.Error: if they cannot be read or written.
         """
         known, has_pages = self._database.execute(
@@ -178,7 +188,7 @@ class SeenPages:
         if known == digest:
             return 0
         if has_pages:
-            # It takes half a minute for a million of them.
+            # This takes half a minute for a million pages.
             logger.info(
                 "%(path)s: the rules have changed since the last run, or URLs were imported: "
                 "finding out which pages are in it.",
@@ -200,7 +210,7 @@ class SeenPages:
 
 
 def key_of_unknown(url: str) -> bytes:
-    """Return what a page at *url* is known by until its key is made, or where no rule makes one."""
+    """Return a key for a page at *url* whose real key is not made yet, or cannot be made."""
     return b"url " + url.encode(errors="replace")
 
 
