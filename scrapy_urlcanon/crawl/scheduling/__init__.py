@@ -1,1 +1,1 @@
-"""The scheduler: what it has, what its duplicate filter has seen, and what that drops."""
+"""Access to Scrapy's engine and scheduler: what waits, what was seen, and what is dropped."""

@@ -29,19 +29,21 @@ logger = logging.getLogger(__name__)
 _Receiver = TypeVar("_Receiver", bound="Callable[..., None]")
 _TOLD = "is_told_of_repeated"
 _FILTERED = "dupefilter/filtered"
-"""What Scrapy counts dropped requests under (``dupefilters.py``, ``log``)."""
+"""The stat under which Scrapy counts dropped requests (``dupefilters.py``, ``log``)."""
 ITEMS_AT_ONCE = 200
-"""How many requests of one response are dropped early. So many items of a callback Scrapy takes
-before it does anything else, with the default of ``CONCURRENT_ITEMS`` (``utils/asyncio.py``)."""
+"""The most requests of one response that are dropped early. With the default of
+``CONCURRENT_ITEMS`` this is how many items of a callback Scrapy takes before it does anything else
+(``utils/asyncio.py``)."""
 
 
 def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None:
     """Call *receiver* with each request that the scheduler drops; the scheduler has to be open.
 
-    Scrapy's scheduler calls the ``log`` method of the duplicate filter, and then sends the signal
-    ``request_dropped``. The signal costs more for each receiver than all else that is done for a
+    Scrapy's scheduler calls the ``log`` method of the duplicate filter and then sends the signal
+    ``request_dropped``. With a receiver, the signal costs more than all else that is done for a
     repeated request, and nine of ten requests are repeated: links that all pages have. So ``log``
-    is used, and the signal only if another scheduler may drop requests without calling it.
+    is wrapped, and the signal is used only if another scheduler may drop requests without calling
+    it.
     """
     dupefilter = dupefilter_of(crawler)
     if dupefilter is None or not _asks_filter_alone(type(scheduler_of(crawler))):
@@ -49,16 +51,16 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
         def request_dropped(request: Request, **_: object) -> None:
             receiver(request)
 
-        # Not the bound method itself: the signal would look up its arguments at each call.
+        # A function, not the bound method, whose parameters the signal would inspect at each call.
         hear(crawler, request_dropped, signals.request_dropped)
         return
     dupefilter.log = _ToldLog(dupefilter, receiver)
 
 
 class _ToldLog:
-    """The ``log`` of a duplicate filter, which tells of each drop too.
+    """Wraps the ``log`` of a duplicate filter to report each drop.
 
-    :param receiver: is called with each request.
+    :param receiver: called with each dropped request.
     """
 
     def __init__(self, dupefilter: Any, receiver: Callable[[Request], None]) -> None:
@@ -72,9 +74,9 @@ class _ToldLog:
 
     @property
     def only_counts(self) -> bool:
-        """Whether nothing is said of a request any more, and drops are only counted.
+        """Whether Scrapy's own log would only count further drops, without a message.
 
-        Scrapy's own log says the first one (Scrapy 2.19, ``dupefilters.py``, ``log``).
+        It logs the first drop only (Scrapy 2.19, ``dupefilters.py``, ``log``).
         """
         is_of_scrapy = getattr(self._log, "__func__", None) is RFPDupeFilter.log
         return is_of_scrapy and not (self._dupefilter.debug or self._dupefilter.logdupes)
@@ -86,17 +88,18 @@ class RepeatedRequests:
     The scheduler would drop, log and count them in the same way. But on its way there a request
     passes the scraper's queue, a worker and two signals (Scrapy 2.19, ``core/scraper.py``,
     ``handle_spider_output_async``; ``core/engine.py``, ``_schedule_request``), which takes several
-    times as long as the look-up; and nine of ten links of a crawl were seen before. If any other
+    times as long as the lookup; and nine of ten links of a crawl were seen before. If any other
     component on that way might handle a request, nothing is dropped early.
 
-    Requests of one callback may be dropped out of order, before new ones that were yielded earlier
+    Requests of one callback may be dropped out of order: before new ones that were yielded earlier
     are scheduled. But the variants of one page are dropped in their order, since the first variant
-    is the first to take the place of a request that fails.
+    is the first to replace a request that fails.
 
-    Those of one response are counted together where Scrapy only counts them: to count one takes
-    longer than all else that is done for it.
+    The drops of one response are counted together if Scrapy would only count them, since counting
+    each is the slowest step.
 
-    :param outermost: the spider middleware that drops: no other may come between it and the engine.
+    :param outermost: the spider middleware that drops. No other may stand between it and the
+        engine.
     """
 
     def __init__(self, crawler: Crawler, outermost: object) -> None:
@@ -109,9 +112,10 @@ class RepeatedRequests:
         return _asks_filter_alone(load_object(settings["SCHEDULER"]))
 
     def of_response(self) -> tuple[Callable[[Request], bool], Callable[[], None]]:
-        """Return what drops the repeated requests of one response, and says so, and what ends that.
+        """Return two functions for the output of one response: one to drop, one to finish.
 
-        The second is to be called however the callback ends.
+        The first is called with each request, and returns whether it dropped it. The second has to
+        be called however the callback ends.
         """
         dupefilter = dupefilter_of(self._crawler)
         seen = seen_fingerprints(dupefilter)
@@ -183,9 +187,10 @@ class RepeatedRequests:
 
 
 def told_of_repeated(receiver: _Receiver) -> _Receiver:
-    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` may call itself.
+    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` may call by itself.
 
-    It takes only the request, and may raise :exc:`~scrapy.exceptions.IgnoreRequest` to refuse it.
+    It must take only the request, and may raise :exc:`~scrapy.exceptions.IgnoreRequest` to refuse
+    it.
     """
     setattr(receiver, _TOLD, True)
     return receiver
@@ -194,7 +199,7 @@ def told_of_repeated(receiver: _Receiver) -> _Receiver:
 def _tell(
     receiver: Callable[[Request], None], request: Request, event: str, spider: Spider | None
 ) -> bool:
-    """Tell *receiver* that *request* was *event*; return whether it refuses that."""
+    """Call *receiver* with *request*, which was *event*; return whether it refuses that."""
     try:
         receiver(request)
     except IgnoreRequest:
@@ -218,12 +223,12 @@ def _nothing() -> None:
 
 
 def _asks_filter_alone(scheduler: type) -> bool:
-    """Tell whether nothing but the duplicate filter keeps a request from *scheduler*."""
+    """Tell whether only the duplicate filter can keep a request from *scheduler*."""
     return getattr(scheduler, "enqueue_request", None) is Scheduler.enqueue_request
 
 
 def _is_of_offsite(receiver: Any) -> bool:
-    """Tell whether *receiver* is Scrapy's offsite filter: a request that was seen passed it."""
+    """Tell whether *receiver* is Scrapy's offsite filter, which requests that were seen passed."""
     return (
         type(getattr(receiver, "__self__", None)) is OffsiteMiddleware
         and receiver.__func__ is OffsiteMiddleware.request_scheduled

@@ -1,4 +1,4 @@
-"""What the engine has, its scheduler and the requests that are under way; and who hears of it."""
+"""Access to Scrapy's engine, its scheduler, the requests in progress, and its signals."""
 
 from __future__ import annotations
 
@@ -18,39 +18,41 @@ _RECEIVERS = "_scrapy_urlcanon_receivers"
 
 
 def hear(crawler: Crawler, receiver: Callable[..., None], signal: object) -> None:
-    """Call *receiver*, which nobody else keeps, when *signal* is sent, as long as *crawler* lives.
+    """Connect *receiver*, which nobody else refers to, to *signal* as long as *crawler* lives.
 
-    Signals keep their receivers weakly, and what they are made to keep they keep for the life of
-    the process (PyDispatcher 2, ``dispatcher.connect``): with it the crawler, and all that it knows
-    of its crawl, long after that is over.
+    Signals keep weak references to receivers. With strong references, which PyDispatcher 2 keeps
+    for the life of the process (``dispatcher.connect``), a crawler and all its data would live on
+    after the crawl.
     """
     vars(crawler).setdefault(_RECEIVERS, []).append(receiver)
     crawler.signals.connect(receiver, signal)
 
 
 def scheduler_of(crawler: Crawler) -> Any:
-    """Return the scheduler, or None where there is none yet."""
+    """Return the scheduler, or None if there is none yet."""
     # Scrapy 2.19 has a property for it.
     found = getattr(_engine_of(crawler), "scheduler", None)
-    # Whether it is true says how much it has queued: that of scrapy-redis asks Redis for that.
+    # Compared with None: the truth value of a scheduler is its length, for which that of
+    # scrapy-redis asks Redis.
     return getattr(slot_of(crawler), "scheduler", None) if found is None else found
 
 
 def slot_of(crawler: Crawler) -> Any:
-    """Return what the engine keeps of what is under way, or None where it is not open yet."""
-    # No public name leads to it.
+    """Return the engine's slot, which holds what is in progress, or None if it is not open yet."""
+    # It has no public name.
     return getattr(_engine_of(crawler), "_slot", None)
 
 
 def under_way(crawler: Crawler) -> Collection[Request]:
-    """Return the requests that the engine has taken and that are not through yet."""
+    """Return the requests that the engine has taken and not finished."""
     slot = slot_of(crawler)
     return slot.inprogress if slot else ()
 
 
 def is_local(settings: BaseSettings) -> bool:
-    """Tell whether no other process has requests of the crawl: the scheduler is that of Scrapy."""
-    # Scrapy takes for a subclass whatever has the methods of one (``BaseSchedulerMeta``).
+    """Tell whether no other process has requests of the crawl: the scheduler is Scrapy's own."""
+    # Not ``issubclass``, which Scrapy makes true for any class with the same methods
+    # (``BaseSchedulerMeta``).
     return Scheduler in load_object(settings["SCHEDULER"]).__mro__
 
 
@@ -64,5 +66,5 @@ def _engine_of(crawler: Crawler) -> object:
     try:
         return crawler.engine
     except RuntimeError:
-        # Where there is none yet: in the versions after Scrapy 2.19 that is no None.
+        # There is none yet. Versions after Scrapy 2.19 raise, where earlier ones return None.
         return None

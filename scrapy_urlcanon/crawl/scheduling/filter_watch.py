@@ -1,4 +1,4 @@
-"""Whether the duplicate filter asks for our fingerprints."""
+"""Finds out whether the duplicate filter of the crawl asks for our fingerprints."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _UNASKED = 3
-"""So many requests must be dropped or passed without a question before a warning. The scheduler may
-have dropped the first ones itself."""
+"""How many requests must be dropped or passed without asking before a warning. The scheduler may
+have dropped the first ones by itself."""
 
 
 class AskedFingerprinter(Protocol):
-    """A fingerprinter that knows for which URLs it was asked lately."""
+    """A fingerprinter that knows for which URLs it was asked recently."""
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of *request*."""
 
     def was_asked_for(self, url: str) -> bool:
-        """Tell whether the fingerprint of a plain request for *url* was asked for lately."""
+        """Tell whether the fingerprint of a plain request for *url* was asked for recently."""
 
     def forget_url(self, url: str) -> bool:
-        """Forget that the fingerprint of *url* was asked for; return whether it was, lately."""
+        """Forget that the fingerprint of *url* was asked for; return whether it recently was."""
 
 
 class FilterWatch:
     """Finds out whether the duplicate filter asks for our fingerprints.
 
-    A filter may let requests pass without asking, as for all listings, and still ask for others.
-    But if it drops some without asking, or has asked for none when the crawl ends, it never asks.
+    A filter may let some requests pass without asking, such as all listings, and ask for others.
+    But if it drops requests without asking, or has not asked at all when the crawl ends, it never
+    asks.
     """
 
     def __init__(
@@ -47,22 +48,22 @@ class FilterWatch:
         self._fingerprints = fingerprints
         self._on_foreign = on_foreign
         self.asks: bool | None = None
-        """Whether it asks; None if that is not known yet."""
+        """Whether it asks, or None while that is not known."""
         self._last = ""
         self._passed = self._dropped = 0
         """How many requests it let pass or dropped without a question."""
 
     def scheduled(self, request: Request) -> None:
-        """Note that *request* goes to the scheduler now, and look back at the last one."""
+        """Note that *request* goes to the scheduler now, and check the previous one."""
         self.look_back()
         if self.asks is not None:
             return
-        # Only for a plain request the fingerprinter knows by the URL whether it was asked.
+        # Only for plain requests does the fingerprinter know by URL whether it was asked.
         is_plain = self._fingerprints.forget_url(request.url)
         self._last = request.url if is_plain else ""
 
     def look_back(self, *, is_dropped: bool = False) -> None:
-        """Find out whether the filter has asked for the fingerprint of the last request.
+        """Check whether the filter has asked for the fingerprint of the last request.
 
         :param is_dropped: whether that request was dropped.
         """
@@ -78,7 +79,7 @@ class FilterWatch:
             self._found_foreign()
 
     def spider_closed(self) -> None:
-        """Warn at the end, if the filter has never asked."""
+        """Warn at the end if the filter has never asked."""
         if self.asks is None and self._passed + self._dropped >= _UNASKED:
             self._found_foreign()
 

@@ -1,4 +1,4 @@
-"""What the duplicate filter of the scheduler has seen: read and changed."""
+"""Reads and changes what the duplicate filter of the scheduler has seen."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
 def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
     """Record *request* in the duplicate filter as if it had been scheduled.
 
-    Return whether it was seen before, and None where the scheduler has no duplicate filter to
-    ask.
+    :return: whether it was seen before, or None if the scheduler has no duplicate filter to ask.
     """
     dupefilter = dupefilter_of(crawler)
     return None if dupefilter is None else bool(dupefilter.request_seen(request))
 
 
 def warn_of_no_filter(crawler: Crawler, setting: str) -> None:
-    """Say that *setting* has no effect: :func:`record_as_seen` found nothing to record in."""
+    """Warn that *setting* has no effect, since :func:`record_as_seen` found no filter."""
     logger.warning(
         "%(setting)s has no effect: the scheduler has no dupefilter 'df'.",
         {"setting": setting},
@@ -41,9 +40,9 @@ def warn_of_no_filter(crawler: Crawler, setting: str) -> None:
 
 
 def obey_meta(crawler: Crawler) -> None:
-    """Have the duplicate filter leave alone what a request says is not to be dropped or recorded.
+    """Make the duplicate filter obey the meta keys ``urlcanon_drop`` and ``urlcanon_record``.
 
-    What is not to be recorded is dropped only where it is known what was seen
+    A request that is not to be recorded is dropped only if it is known what was seen
     (:func:`seen_fingerprints`).
     """
     dupefilter = dupefilter_of(crawler)
@@ -68,9 +67,9 @@ def obey_meta(crawler: Crawler) -> None:
 
 
 def takes_note_of(crawler: Crawler, request: Request) -> bool:
-    """Tell whether the duplicate filter records *request*, if it has not seen it.
+    """Tell whether the duplicate filter records *request* if it has not seen it.
 
-    One that the scheduler does not show is not told what it is not to record.
+    A filter that the scheduler does not expose does not obey ``urlcanon_record``.
     """
     if request.dont_filter:
         return False
@@ -78,10 +77,11 @@ def takes_note_of(crawler: Crawler, request: Request) -> bool:
 
 
 def forget_seen(crawler: Crawler, fingerprint: bytes) -> bool:
-    """Have the duplicate filter forget *fingerprint*, if it is Scrapy's own or ours.
+    """Remove *fingerprint* from the duplicate filter, if that is Scrapy's own or ours.
 
-    Return whether it did: a full disk may keep it from that. What it has written for the next run
-    of a job it has still.
+    What it has already written for the next run of a job remains.
+
+    :return: whether it was removed; a full disk may prevent that.
     """
     seen: Any = seen_fingerprints(dupefilter_of(crawler))
     if seen is None:
@@ -91,9 +91,9 @@ def forget_seen(crawler: Crawler, fingerprint: bytes) -> bool:
 
 
 def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:
-    """Return the fingerprints that *dupefilter* has seen, as it goes on.
+    """Return the live set of fingerprints that *dupefilter* has seen.
 
-    None where that is unknown: only Scrapy's own and ours keep them in this process.
+    None if it is not accessible: only Scrapy's own filter and ours keep it in this process.
     """
     ours: Container[bytes] | None = getattr(dupefilter, "urlcanon_seen", None)
     if ours is not None:
@@ -109,18 +109,18 @@ def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:
     if "_fingerprints" in attributes:
         found: Container[bytes] = attributes["_fingerprints"]
         return found
-    # Before Scrapy 2.19 they are texts.
+    # Before Scrapy 2.19 they are hexadecimal strings.
     return _Decoded(attributes["fingerprints"]) if "fingerprints" in attributes else None
 
 
 def dupefilter_of(crawler: Crawler) -> Any:
-    """Return the duplicate filter of the scheduler, or None where it shows none."""
-    # That of Scrapy and that of scrapy-redis call it so.
+    """Return the duplicate filter of the scheduler, or None if it exposes none."""
+    # The schedulers of Scrapy and scrapy-redis use this name.
     return getattr(scheduler_of(crawler), "df", None)
 
 
 class _Decoded:
-    """Fingerprints that are stored in hexadecimal."""
+    """A set of fingerprints that is stored in hexadecimal."""
 
     def __init__(self, texts: set[str]) -> None:
         self._texts = texts

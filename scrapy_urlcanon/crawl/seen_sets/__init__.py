@@ -1,1 +1,1 @@
-"""The fingerprints that a crawl has seen, in less memory than Scrapy's own duplicate filter."""
+"""Sets of seen fingerprints that take less memory than Scrapy's own: ``URLCANON_SEEN_SET``."""

@@ -1,4 +1,4 @@
-"""What a set of fingerprints is."""
+"""The interface of sets of seen fingerprints."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _DIGEST_SIZE = 20
 
 
 class SeenSet(ABC):
-    """A set of fingerprints that grows; it may know them by a part of their bits only."""
+    """A growing set of fingerprints. It may store only some of their bits."""
 
     @abstractmethod
     def add(self, fingerprint: bytes) -> bool:
-        """Add *fingerprint*, and return whether it is new."""
+        """Add *fingerprint*; return whether it is new."""
 
     @abstractmethod
     def discard(self, fingerprint: bytes) -> None:
-        """Forget *fingerprint*."""
+        """Remove *fingerprint* if it is there."""
 
     @abstractmethod
     def __contains__(self, fingerprint: object) -> bool: ...
@@ -35,23 +35,23 @@ class SeenSet(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is not written yet, and let go of the file."""
+        """Write what is not written yet, and close the file."""
 
 
 def bits_of(fingerprint: bytes) -> bytes:
-    """Return at least 16 bytes of *fingerprint* that are spread as those of a hash.
+    """Return at least 16 bytes of *fingerprint* that are distributed like those of a hash.
 
     >>> bits_of(b"short").hex()
     'e0a31a29d910268d15c3f35e2adb3107'
     """
     if len(fingerprint) == _DIGEST_SIZE:
-        # A SHA-1 digest, as those of Scrapy and ours.
+        # A SHA-1 digest, as Scrapy's fingerprints and ours are.
         return fingerprint
     return blake2b(fingerprint, digest_size=16).digest()
 
 
 def failing(path: Path) -> FailingFile:
-    """Return what says of the file of a set at *path* that it cannot be written."""
+    """Return what logs that the file of a set at *path* cannot be written."""
     return FailingFile(
         path,
         "written",

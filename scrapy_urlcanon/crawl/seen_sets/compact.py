@@ -1,4 +1,4 @@
-"""Fingerprints as 64 or 128 bits each, in arrays."""
+"""A set of seen fingerprints that keeps 64 or 128 bits of each in memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ _WORD = 64
 
 
 class CompactSet(SeenSet):
-    """Keeps 64 or 128 bits of each fingerprint, by open addressing.
+    """Keeps 64 or 128 bits of each fingerprint in hash tables with open addressing.
 
-    There are 1,024 tables, by the last bits of the first word, so that none takes long when it
-    grows: by half, when two thirds are full. A word's place is where it would be if all were in
-    order; where that is taken it is the next free one. A word of 0 is a free place.
+    The last bits of the first word select one of 1,024 tables, so that growing one takes little
+    time. A table grows by half when two thirds are full. A word's preferred place is proportional
+    to its value; if that is taken, it goes to the next free one (linear probing). The word 0 marks
+    a free place.
 
-    With 64 bits and *n* fingerprints a new one is taken for seen with odds of *n* to 2**64.
+    With 64 bits and *n* fingerprints, a new one is taken for seen with a probability of *n* /
+    2**64.
 
     >>> seen = CompactSet(64)
     >>> seen.add(b"a"), seen.add(b"a"), b"a" in seen, b"b" in seen, len(seen)
@@ -71,13 +73,13 @@ class CompactSet(SeenSet):
             self._file.close()
 
     def _split(self, fingerprint: bytes) -> tuple[int, int]:
-        """Return the first word of a fingerprint, and the second one, or 0 where it has none."""
+        """Return the first word of a fingerprint and the second one, which is 0 with 64 bits."""
         bits = bits_of(fingerprint)
         word = int.from_bytes(bits[:8], "big") or 1
         return word, int.from_bytes(bits[8:16], "big") if self._is_wide else 0
 
     def _find(self, word: int, rest: int) -> int:
-        """Return the place of a fingerprint, or ``~place`` of the free one where it belongs."""
+        """Return the place of a fingerprint, or ``~place`` of the free place where it belongs."""
         number = word % _TABLES
         words = self._words[number]
         size = len(words)
@@ -91,7 +93,7 @@ class CompactSet(SeenSet):
         return ~place
 
     def _insert(self, word: int, rest: int) -> bool:
-        """Insert a fingerprint, and return whether it is new."""
+        """Insert a fingerprint; return whether it is new."""
         place = self._find(word, rest)
         if place >= 0:
             return False
@@ -105,13 +107,13 @@ class CompactSet(SeenSet):
         return True
 
     def _remove(self, word: int, rest: int) -> bool:
-        """Remove a fingerprint, and return whether it was there."""
+        """Remove a fingerprint; return whether it was there."""
         free = self._find(word, rest)
         if free < 0:
             return False
         number = word % _TABLES
         self._counts[number] -= 1
-        # What stands behind it must not be parted from its place by a free one.
+        # Move up the words behind it, so that no gap separates one from its preferred place.
         words = self._words[number]
         size = len(words)
         place = (free + 1) % size

@@ -1,4 +1,4 @@
-"""SQLite databases of the plugin: opened, checked and made."""
+"""Opens, checks and creates the SQLite databases of the plugin."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ if TYPE_CHECKING:
 
 
 _PATIENCE = 5.0
-"""Seconds for which what another process writes is waited for, where a file may be shared."""
+"""How many seconds to wait for another process to finish writing to a shared file."""
 
 
 class Kind(NamedTuple):
-    """What a database is, and who is to hear that it is not."""
+    """The format of a database, and how to report that a file does not have it."""
 
     setting: str
-    """That names it, or turns it on."""
+    """The setting that names the file or turns it on."""
     what: str
     application: int
-    """As SQLite's ``application_id``."""
+    """SQLite's ``application_id``."""
     version: int
     schema: tuple[str, ...]
     advice: str
-    """What to do where it cannot be used."""
+    """What the user can do if the file cannot be used."""
 
 
 def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connection:
-    """Open the database at *path*, or make it.
+    """Open the database at *path*, and create it if there is none.
 
-    A kill of the process loses nothing that was committed. A crash of the machine may lose what
-    came after the last checkpoint.
+    A kill of the process loses nothing that was committed. A crash of the machine may lose what was
+    written since the last checkpoint.
 
-    :param is_shared: whether other processes may have it at the same time.
-    :raises ConfigurationError: if it cannot be used: it is something else, of another version, cut
-        off, or in use by another process.
+    :param is_shared: whether other processes may have it open at the same time.
+    :raises ConfigurationError: if it cannot be used: it is another kind of file, of another
+        version, truncated, or in use by another process.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size == 1:
-            # SQLite takes it for an empty one (``unixFileSize`` of its ``os_unix.c``).
+            # SQLite takes such a file for an empty database (``unixFileSize`` of its
+            # ``os_unix.c``).
             raise _unusable(path, kind, f"it is no {kind.what}")
         database = sqlite3.connect(path, timeout=_PATIENCE if is_shared else 0)
         try:
@@ -82,11 +83,11 @@ def _prepare(database: sqlite3.Connection, path: Path, kind: Kind, *, is_shared:
 
 
 def _make(database: sqlite3.Connection, kind: Kind) -> None:
-    """Make the tables, all of them or none: a kill leaves a file with nothing in it."""
-    # Python begins no transaction for such statements by itself.
+    """Create the tables in one transaction, so that a kill leaves an empty file."""
+    # Python does not begin a transaction for these statements by itself.
     database.execute("BEGIN IMMEDIATE")
     with database:
-        # Another process may have made them meanwhile.
+        # Another process may have created them in the meantime.
         if _is_empty(database):
             for statement in kind.schema:
                 database.execute(statement)

@@ -1,4 +1,4 @@
-"""Fingerprints on the disk: any number of them in bounded memory."""
+"""A set of seen fingerprints on disk: any number of them in bounded memory."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ KIND: Final = Kind(
 )
 _KEY: Final = 16
 _CACHE = 64 * 1024
-"""Kibibytes of the database that stay in memory."""
+"""How many kibibytes of the database are cached in memory."""
 _BATCH = 20_000
 
 
 class DiskSet(SeenSet):
     """Keeps 128 bits of each fingerprint in an SQLite database.
 
-    What is new is written to a second file at once, and goes to the database 20,000 at a time, in
-    order: so nothing that was added is forgotten where the process is killed, and few pages of the
-    database are written for each. A disk that is full costs memory until there is room again.
+    New fingerprints are appended to a log file at once, and moved to the database in sorted batches
+    of 20,000. So a kill of the process loses nothing, and few pages of the database are written for
+    each fingerprint. While the disk is full, new fingerprints stay in memory.
 
-    :raises ConfigurationError: if the files cannot be read, or another process has them.
+    :raises ConfigurationError: if the files cannot be read, or another process has them open.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +61,7 @@ class DiskSet(SeenSet):
         except BaseException:
             self._log.close()
             raise
-        # What is cut off at its end was being added when the process was killed.
+        # An incomplete key at the end was being written when the process was killed.
         whole = len(data) - len(data) % _KEY
         self._new.update(data[at : at + _KEY] for at in range(0, whole, _KEY))
         self._count: int = self._database.execute("SELECT count FROM size").fetchone()[0]
@@ -96,7 +96,7 @@ class DiskSet(SeenSet):
 
     def __contains__(self, fingerprint: object) -> bool:
         if self._is_closed:
-            # A job asks when it writes down what was seen, and waits.
+            # A job asks after closing, when it writes down what was seen and waits.
             return True
         return isinstance(fingerprint, bytes) and self._knows(bits_of(fingerprint)[:_KEY])
 
@@ -122,17 +122,17 @@ class DiskSet(SeenSet):
             self._unwritten.note(error)
             return
         if written != _KEY:
-            # A full disk takes what it has room for. What came after that would be read as other
-            # keys, so nothing does until all are in the database.
+            # A full disk writes part of the key. Keys after it would be misread, so no more are
+            # written until all are in the database.
             self._unwritten.note(OSError(ENOSPC, os.strerror(ENOSPC)))
 
     def _store(self) -> None:
-        """Move what is new to the database, or leave it where that is not possible."""
+        """Move new fingerprints to the database, or keep them in memory if that fails."""
         if not self._new:
             return
         database = self._database
         try:
-            # A later one begins where it is rolled back.
+            # If this is rolled back, a later call tries again.
             with database:
                 before = database.total_changes
                 database.executemany(
@@ -151,14 +151,14 @@ class DiskSet(SeenSet):
 
 
 def count_in_database(path: Path) -> int:
-    """Return how many fingerprints the database at *path* has; 1 where that cannot be read."""
+    """Return how many fingerprints the database at *path* has, or 1 if it cannot be read."""
     log = _log_of(path)
     new = log.stat().st_size // _KEY if log.exists() else 0
     try:
         with closing(sqlite3.connect(path, timeout=0)) as database:
             count: int = database.execute("SELECT count FROM size").fetchone()[0]
     except sqlite3.DatabaseError:
-        # Its error is that of whoever is to write to it.
+        # Opening the set will raise a better error.
         return 1
     return count + new
 

@@ -1,4 +1,4 @@
-"""The duplicate filter for seen-sets other than Scrapy's."""
+"""The duplicate filter for the sets of ``URLCANON_SEEN_SET``."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ logger = logging.getLogger(__name__)
 
 
 class SeenSetDupeFilter(BaseDupeFilter):
-    """Drops requests whose fingerprint the set of ``URLCANON_SEEN_SET`` has.
+    """Drops requests whose fingerprint is in the set of ``URLCANON_SEEN_SET``.
 
-    It asks the fingerprinter of the crawl, as Scrapy's own does, and counts and logs as that. With
+    It asks the fingerprinter of the crawl, counts and logs as Scrapy's own filter does. With
     ``JOBDIR`` the set lasts from run to run.
 
     :param seen: the set.
-    :param temporary: the directory of the set, which is removed with it.
+    :param temporary: a directory of the set that is deleted with it, if any.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class SeenSetDupeFilter(BaseDupeFilter):
         debug: bool = False,
     ) -> None:
         self.urlcanon_seen = seen
-        """Where the plugin looks up what was seen."""
+        """Other parts of the plugin look up here what was seen (:func:`.seen_fingerprints`)."""
         self.fingerprinter = fingerprinter
         self._temporary = temporary
         self._debug = debug
@@ -53,7 +53,7 @@ class SeenSetDupeFilter(BaseDupeFilter):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the duplicate filter of *crawler*.
 
-        :raises ConfigurationError: if what the job has cannot be used.
+        :raises ConfigurationError: if the set of the job cannot be used.
         """
         kind = value_of("seen_set", crawler.settings)
         directory = job_dir(crawler.settings)
@@ -73,7 +73,7 @@ class SeenSetDupeFilter(BaseDupeFilter):
         return cls(seen, crawler.request_fingerprinter, temporary=temporary, debug=debug)
 
     def request_seen(self, request: Request) -> bool:
-        """Record *request*, and return whether its fingerprint was seen before."""
+        """Record *request*; return whether its fingerprint was seen before."""
         return not self.urlcanon_seen.add(self.fingerprinter.fingerprint(request))
 
     def close(self, reason: str) -> None:
@@ -84,7 +84,7 @@ class SeenSetDupeFilter(BaseDupeFilter):
             shutil.rmtree(self._temporary, ignore_errors=True)
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Count a dropped request, and log it: the first one, or with DUPEFILTER_DEBUG all."""
+        """Count a dropped request; log the first one, or all with ``DUPEFILTER_DEBUG``."""
         spider.crawler.stats.inc_value("dupefilter/filtered")
         if self._is_logged and not self._debug:
             return

@@ -1,4 +1,4 @@
-"""Keeps two crawls from writing to one file."""
+"""Locks files, so that two crawls never write to the same one."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ except ImportError:  # pragma: no cover - Windows
 
 
 def in_use(path: Path, setting: str) -> ConfigurationError:
-    """Return the error that says that another crawl, of any process, has the file at *path*."""
+    """Return the error for a file at *path* that another crawl uses, in this process or another."""
     message = f"{path} is in use by another crawl, perhaps of this process: each needs its own"
     return ConfigurationError([Problem(setting, message)])
 
 
 def lock(file: IO[bytes] | int, path: Path, setting: str) -> None:
-    """Lock *file*, or what has that descriptor, until it is closed or the process ends.
+    """Lock *file*, given as object or descriptor, until it is closed or the process ends.
 
-    Where there are no such locks, as on Windows and some file systems, nothing is locked.
+    On systems and file systems without such locks (Windows) nothing is locked.
 
-    :param path: of what is not to be shared.
-    :param setting: that names it.
-    :raises ConfigurationError: if another crawl has it.
+    :param path: the path for the error message.
+    :param setting: the setting that names the file.
+    :raises ConfigurationError: if another crawl has locked it.
     """
     if fcntl is None:  # pragma: no cover - Windows
         return

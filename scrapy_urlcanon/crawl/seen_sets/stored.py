@@ -1,4 +1,4 @@
-"""What sets of seen fingerprints a job has stored."""
+"""Tells which sets of seen fingerprints a job has stored."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def files_in(directory: Path) -> list[Path]:
-    """Return the files of the sets that a job has in *directory*."""
+    """Return the files of sets in the *directory* of a job."""
     return sorted(directory.glob(f"{COMPACT_FILE}*"))
 
 
 def is_in_another(directory: Path, kind: str) -> bool:
-    """Tell whether what a job with *directory* has seen is in another set than one of *kind*.
+    """Tell whether the job in *directory* stored what it has seen in another set than *kind*.
 
     :param kind: the value of ``URLCANON_SEEN_SET``.
     """
@@ -32,7 +32,7 @@ def is_in_another(directory: Path, kind: str) -> bool:
 
 
 def count_in(directory: Path) -> int:
-    """Return how many fingerprints the sets that a job has in *directory* hold, about."""
+    """Return about how many fingerprints the sets in the *directory* of a job hold."""
     compact, disk = directory / COMPACT_FILE, directory / DISK_FILE
     count = 0
     if compact.exists():

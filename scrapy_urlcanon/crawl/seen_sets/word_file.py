@@ -1,4 +1,4 @@
-"""The file in which a job has the words of a compact set."""
+"""The file in which a job keeps a :class:`.CompactSet`."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ _VERSION: Final = 1
 _HEADER = 16
 _RECORDS = 65_536
 _BATCH = 8_192
-"""So many bytes are written at a time."""
+"""How many bytes are collected before they are written."""
 
 
 class WordFile:
-    """Records of one or two words, as they came; a record of zeros removes what the next one says.
+    """A file of records of one or two 64-bit words, in the order in which they were added.
 
-    All are big-endian. The header has the version, and how many words a record has. What a full
-    disk does not take is written when there is room.
+    A record of zeros means that the next record is removed from the set. Words are big-endian. The
+    header has the version and the number of words in a record. What does not fit on a full disk is
+    kept and written when there is room.
 
-    :raises ConfigurationError: if the file is another one, or another process has it.
+    :raises ConfigurationError: if it is another kind of file, or another process has it open.
     """
 
     def __init__(self, path: Path, words: int) -> None:
         self._path = path
         self._words = words
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Not "a+b": what is cut off at the end of the file is to be written over.
+        # Not "a+b", since an incomplete record at the end is overwritten.
         path.touch()
         self._file = path.open("r+b", buffering=0)
         self._left = bytearray()
@@ -55,9 +56,9 @@ class WordFile:
             raise
 
     def read(self) -> Iterator[tuple[int, int, bool]]:
-        """Yield what is stored: two words, the second one 0 if there is none, and if it is removed.
+        """Yield each record: its words (the second is 0 if missing), and whether it removes.
 
-        A record that is cut off at the end is none: a crawl was killed while it wrote it.
+        An incomplete record at the end is cut off: a crawl was killed while writing it.
         """
         size = 8 * self._words
         self._file.seek(_HEADER)
@@ -74,7 +75,7 @@ class WordFile:
                 if word:
                     yield word, rest, is_removed
                 is_removed = not word
-        # Else it would remove what is added next.
+        # A last record of zeros would remove what is added next.
         whole -= size * is_removed
         if whole != self._file.tell():
             logger.warning(
@@ -85,7 +86,7 @@ class WordFile:
         self._file.truncate()
 
     def add(self, word: int, rest: int) -> None:
-        """Write a fingerprint."""
+        """Write that a fingerprint is added."""
         self._left += word.to_bytes(8, "big")
         if self._words > 1:
             self._left += rest.to_bytes(8, "big")
@@ -105,7 +106,7 @@ class WordFile:
     def _write(self) -> None:
         try:
             while self._left:
-                # A full disk takes what it has room for, and the rest when it has room again.
+                # A full disk writes as much as fits, and the rest when it has room.
                 del self._left[: self._file.write(self._left)]
             self._unwritten.is_so = False
         except OSError as error:
@@ -135,7 +136,7 @@ class WordFile:
 
 
 def count_in_file(path: Path) -> int:
-    """Return how many records the file at *path* has, removed ones among them."""
+    """Return how many records the file at *path* has, including those for removals."""
     with path.open("rb") as file:
         header = file.read(_HEADER)
     words = header[9] if len(header) == _HEADER and header[9] else 1
