@@ -1,1 +1,1 @@
-"""Keeps what a crawl saw, to learn rules from."""
+"""Records what a crawl saw, for ``scrapy urlcanon learn``: ``URLCANON_RECORD``."""

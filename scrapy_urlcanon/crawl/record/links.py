@@ -1,4 +1,4 @@
-"""Records on which page the spider found each request, so that ``learn`` knows what leads where."""
+"""Records which page links which, so that ``learn`` knows how pages were found."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.store import ObservationStore
 
 _REMEMBERED = 200_000
-"""For how many URLs links are counted; that takes some 20 MB."""
+"""The most URLs whose links are counted; that takes some 20 MB."""
 
 
 class LinkCounts:
-    """Counts the links to each URL, and says which of them to record: ever fewer.
+    """Counts the links to each URL, and selects which to record: all at first, then ever fewer.
 
     The pages of a menu are linked from everywhere.
 
@@ -32,12 +32,13 @@ class LinkCounts:
     >>> [n for n in range(1, 20) if counts.takes("http://a.example/")]
     [1, 2, 3, 4, 8, 16]
 
-    :param limit: for how many URLs links are counted; then all counts begin anew.
-    :param first: how many links are recorded; after that those whose number is a power of two.
+    :param limit: the most URLs whose links are counted. When it is reached, all counts start anew.
+    :param first: how many links are recorded in any case. After that, those whose number is a power
+        of two.
     """
 
     def __init__(self, limit: int, first: int) -> None:
-        # A number takes less room than the URL does.
+        # A hash takes less memory than the URL.
         self._counts: dict[int, int] = {}
         self._limit = limit
         self._first = first
@@ -54,10 +55,11 @@ class LinkCounts:
 
 
 class RecordedLinks:
-    """Records which requests the callback of a page yields, by the first 64 bits of fingerprints.
+    """Records which requests the callback of a page yields.
 
-    So a request that the duplicate filter drops has the key of the page that was fetched. Links to
-    other domains are left out, since each domain is learned by itself.
+    Pages are known by the first 64 bits of fingerprints, so that a dropped request has the key of
+    the page that was fetched. Links to other domains are left out, since each domain is learned
+    separately.
     """
 
     def __init__(self, crawler: Crawler, store: ObservationStore) -> None:
@@ -69,7 +71,7 @@ class RecordedLinks:
         """Return the key of the page of *request*, 64 bits."""
         meta = request.meta
         if MARK_KEY in meta or ("redirect_urls" in meta and sources_of(request)):
-            # Such a request has a fingerprint of its own, but a link to its page has not.
+            # Such a request has a fingerprint of its own, but a link to its page does not.
             return self.key_of_url(request.url)
         fingerprint: bytes = self._crawler.request_fingerprinter.fingerprint(request)
         return int.from_bytes(fingerprint[:8], "big", signed=True)
@@ -79,24 +81,24 @@ class RecordedLinks:
         return self.key(Request(url))
 
     def started(self, request: Request) -> None:
-        """Note a request that no page links."""
+        """Record a request that no page links."""
         self._keep(domain_of(request.url), None, {request.url: request})
 
     def redirected(self, source: str, target: str) -> None:
-        """Note that *source* led to *target*, as a link does."""
+        """Record that *source* redirected to *target*, which counts as a link."""
         domain = domain_of(source)
         if domain == domain_of(target):
             self._keep(domain, Request(source), {target: Request(target)})
 
     def output_of(self, response: Response) -> LinksOfPage | None:
-        """Return what collects the links of *response*, or None if it is no page to learn from."""
+        """Return a collector for the links of *response*; None if it is no page to learn from."""
         request = response.request
         if request is None or not request.url.startswith(("http://", "https://")):
             return None
         return LinksOfPage(request, self._keep)
 
     def _keep(self, domain: str, page: Request | None, linked: Mapping[str, Request]) -> None:
-        """Record the links of a page, few of those in menus; None is the start of the crawl."""
+        """Record links of a page, or of the start of the crawl if *page* is None."""
         takes = self._counts.takes
         kept = {self.key(request) for url, request in linked.items() if takes(url)}
         if kept:
@@ -104,9 +106,9 @@ class RecordedLinks:
 
 
 class LinksOfPage:
-    """Collects what the callback of one page asks for.
+    """Collects the requests that the callback of one page yields.
 
-    :param keep: is called with the domain, the page and the requests that it links, by URL.
+    :param keep: called at the end with the domain, the page and the requests that it links, by URL.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class LinksOfPage:
         self._page, self._keep = page, keep
         self._domain = domain_of(page.url)
         scheme, _, rest = page.url.partition("://")
-        # Most links begin with this, and need no closer look.
+        # Most links begin with this, and need no further check.
         self._site = f"{scheme}://{rest.partition('/')[0]}/"
         self._linked: dict[str, Request] = {}
 
@@ -127,5 +129,5 @@ class LinksOfPage:
                 self._linked[url] = each
 
     def end(self) -> None:
-        """Note that there is no more."""
+        """Note that the callback has finished."""
         self._keep(self._domain, self._page, self._linked)

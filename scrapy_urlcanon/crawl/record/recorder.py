@@ -40,18 +40,19 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.visits import Visits
 
 _META_REFRESH_STATUS = 200
-"""The status to record for redirects by ``<meta http-equiv="refresh">``; Scrapy has none."""
+"""The status recorded for redirects by ``<meta http-equiv="refresh">``, which have none in Scrapy.
+"""
 _REMEMBERED_REDIRECTS = 100_000
 
 
 class Recorder:
     """Stores what learning needs of each fetched page, and the results of audits and second visits.
 
-    First it records which rules are in force, since the crawl does not see what they merge.
+    First it records which rules are in force, since the crawl does not fetch what they merge.
 
-    It gets responses after the redirect and retry middlewares have decided, from the network or
+    It gets responses after the retry and redirect middlewares have decided, from the network or
     from the HTTP cache. Only answers to GET are pages. An audited variant is recorded as well,
-    though the spider never gets it: with a rule on, nothing else shows what the rule merges.
+    though the spider does not get it: once a rule is on, only audits show what it merges.
 
     :param configuration: the rules that the crawl is made under.
     :raises ConfigurationError: if the store cannot be written, or a newer version wrote it.
@@ -70,13 +71,14 @@ class Recorder:
         self._stats = stats
         self._rules: RulesInForce | None = None
         if files_of(configuration):
-            # Most recorded crawls have no rules files yet, and would wait for the import.
+            # Imported here for a faster start: most recorded crawls have no rules files yet.
             from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce  # noqa: PLC0415
 
             self._rules = RulesInForce(configuration)
         self._added = 0
         self._revisits = Revisits(crawler, self._visited) if settings.record_revisits else None
-        # Spiders copy meta to other requests, and redirects with it: each is recorded once.
+        # Spiders copy meta, and the redirects in it, to other requests. Each redirect is recorded
+        # once.
         self._redirects: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED_REDIRECTS)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,11 +90,12 @@ class Recorder:
             message = f"{error}; name another file"
             raise ConfigurationError([Problem(name_of("record"), message)]) from error
         self.links = RecordedLinks(crawler, self._store)
-        """Records the links of pages; it must be told of the output of each callback."""
+        """Records the links of pages. It has to be told of the output of each callback."""
         if self._rules or not settings.rules_files:
             self._store.begin(started, self._rules.rules if self._rules else ())
-        # Otherwise a job goes on with the rules that it began with (URLCANON_JOB_RULES), and does
-        # not know their files. Nothing is recorded then: they would seem to have been taken out.
+        # Otherwise the job goes on with the rules that it was begun with (URLCANON_JOB_RULES),
+        # whose files are not known. Recording no rules would mean that they were removed, so
+        # nothing is recorded.
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def record(self, request: Request, response: Response) -> None:
@@ -102,7 +105,7 @@ class Recorder:
             return
         self._record_redirects(request)
         if response.status not in STATUSES:
-            # Nobody could read it back, and the store has no room for any number.
+            # No reader accepts such a status, and the store cannot hold every number.
             return
         is_whole = not is_cut_short(response)
         self._store.add(
@@ -125,7 +128,7 @@ class Recorder:
         self.request_dropped(drop.request)
 
     def audited(self, pair: AuditedPair) -> None:
-        """Record the result of an audit. That of a skipped URL was recorded as a page already."""
+        """Record the result of an audit; that of a skipped URL was recorded as a page."""
         if pair.judgement.verdict is Verdict.CANNOT_TELL or pair.is_skipped:
             return
         for entry in pair.entries:
@@ -137,13 +140,13 @@ class Recorder:
 
     def _visited(self, url: str, visits: Visits, again: Signature | None) -> None:
         """Record the comparison of two visits of one URL."""
-        # The last of them may come when the crawl is over.
+        # The last comparisons may come after the crawl has ended.
         if self._revisits:
             self._store.add_visits(url, visits, again)
             self._stats.inc(Stat.RECORD_REVISITED)
 
     def spider_closed(self, reason: object) -> None:
-        """Write the rest, close the store and complete the stats."""
+        """Write the rest, close the store and set the stats."""
         self._revisits = None
         self._store.end(reason)
         self._store.close()

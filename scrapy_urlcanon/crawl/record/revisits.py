@@ -1,4 +1,4 @@
-"""Fetches a few pages again, so that the learner can tell noise from content."""
+"""Fetches a few pages a second time, so that the learner can tell noise from content."""
 
 from __future__ import annotations
 
@@ -35,42 +35,43 @@ logger = logging.getLogger(__name__)
 
 _MOST_DOMAINS = 2_000
 _FIRST = 2
-"""The number of the first page that is fetched again: the start page of a site is like no other."""
+"""The first page fetched again is the second: the start page of a site is unlike the others."""
 _MOST_KINDS = 8
-"""Content types of a site, each of which has a page that is fetched again."""
+"""The most content types of a site of which a page is fetched again."""
 
 
 class _Taken(NamedTuple):
-    """A page that will be fetched again."""
+    """A page to be fetched again."""
 
     request: Request
     lines: bytes
-    """What it showed, in the form of the store, which takes a tenth of the memory."""
+    """Its lines, packed as in the store, which takes a tenth of the memory."""
     body: int
     """A hash of its body."""
     due: int
-    """The number of the page at which that is."""
+    """The number of the page after which it is fetched again."""
 
 
 class _Site(NamedTuple):
     pages: int
     next: int
-    """The number of the page that is to be fetched again next."""
+    """The number of the next page that will be fetched again."""
     kinds: frozenset[bytes] = frozenset()
-    """The content types of those that were."""
+    """The content types of the pages that were fetched again."""
     taken: tuple[_Taken, ...] = ()
 
 
 class Revisits:
     """Fetches a page of a domain again after half as many more pages were fetched.
 
-    These are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, 23 of 30,000. What changes in the
-    meantime is what changes between two URLs of one page in the crawl. From page 3 on the first
-    page of each further content type is one of them. A feed, for one, says when it was made, even
-    on a site whose HTML does not: if no feed were fetched twice, each would differ from all others.
+    These are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, and 23 of 30,000. So what changes
+    between the two visits is what may change between the visits of two URLs of one page. From page
+    3 on the first page of each new content type is fetched again too. A feed, for example, may
+    state when it was generated, even on a site whose HTML pages do not. If no feed were fetched
+    twice, all of them would seem to be different pages.
 
-    :param on_visits: is called with a URL, the comparison of its two visits, and what the second
-        one showed, or None if that was the same byte for byte.
+    :param on_visits: called with a URL, the comparison of its two visits, and the content of the
+        second, or None if that was the same byte for byte.
     """
 
     def __init__(self, crawler: Crawler, on_visits: _OnVisits) -> None:
@@ -79,7 +80,7 @@ class Revisits:
         self._sites: BoundedMapping[str, _Site] = BoundedMapping(_MOST_DOMAINS)
 
     def note(self, request: Request, response: Response) -> None:
-        """Note *response*, a page of the crawl, and fetch an earlier one again if it is time."""
+        """Note *response*, a page of the crawl, and fetch earlier ones again if it is time."""
         if not _is_repeatable(request, response):
             return
         domain = domain_of(request.url)
@@ -90,7 +91,7 @@ class Revisits:
         is_new = kinds and kind not in kinds and len(kinds) < _MOST_KINDS
         if pages >= turn or is_new:
             lines, body = page_of(response).signature.pack(), hash64(response.body)
-            # Had it been fetched again at once, what the clock says would have stayed.
+            # Not at once: a clock in the page would not have changed.
             later = max(pages + 2, pages * 3 // 2)
             taken = (*taken, _Taken(request, lines, body, later))
             turn = later if pages >= turn else turn
@@ -103,7 +104,7 @@ class Revisits:
     async def _fetch_again(self, first: _Taken) -> None:
         request, lines = first.request, first.lines
         second = with_url(request, request.url)
-        # Only the page itself says anything about it.
+        # Only the page itself shows its noise.
         second.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
         second.callback, second.errback = NO_CALLBACK, None
         try:
@@ -113,7 +114,7 @@ class Revisits:
             return
         is_answer = response.url == request.url and response.status == HTTPStatus.OK
         if is_answer and not is_cut_short(response):
-            # The same bytes show the same, so they are not parsed again.
+            # The same bytes need not be parsed again.
             is_same = hash64(response.body) == first.body
             again = None if is_same else page_of(response).signature
             visits = compare_visits(unpack(lines), unpack(again.pack() if again else lines))
@@ -122,7 +123,7 @@ class Revisits:
 
 
 def _is_repeatable(request: Request, response: Response) -> bool:
-    """Tell whether fetching it again would show what changes from visit to visit."""
+    """Tell whether fetching the page again would show what changes from visit to visit."""
     return (
         response.status == HTTPStatus.OK
         and isinstance(response, TextResponse)

@@ -1,4 +1,4 @@
-"""The rules of the rule files of a crawl, and which of them merged two URLs."""
+"""Finds which rules of the rule files were in force, and which of them merged two URLs."""
 
 from __future__ import annotations
 

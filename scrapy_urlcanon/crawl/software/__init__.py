@@ -1,1 +1,1 @@
-"""The programs that the sites of a crawl run on: recognised, and what is known of them used."""
+"""Recognises the programs that the sites of a crawl run on, and applies their profiles."""

@@ -1,4 +1,4 @@
-"""The host of a URL, with its port, and its first directory."""
+"""Extracts host, port and first directory from a URL, quickly and without validation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _END = re.compile("[/?#]")
 
 
 def authority_of(url: str) -> str:
-    """Return the host of *url*, with its port, as it is written.
+    """Return the host of *url*, with its port if any, in lower case.
 
     >>> authority_of("http://user@Example.com:8080/a?b")
     'example.com:8080'

@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LOOKS_AT_DIRECTORY = 5
-"""Responses that are looked at below each first directory of a host."""
+"""The most responses that are examined below each first directory of a host."""
 _LOOKS_AT_HOST = 32
 _RESPONSES_OF_HOST = 500
-"""After so many nothing is looked at any more, whatever they were."""
+"""After this many responses a host is no longer examined, whatever they were."""
 _REMEMBERED_HOSTS = 100_000
 _MOST_INSTALLATIONS = 8
-"""Programs on one host; one that shows more of them tells nothing."""
+"""The most programs on one host. One that seems to have more tells nothing."""
 _MOST_HOSTS = 100_000
-"""On which something may be recognised: the rules of each take some kilobytes."""
+"""The most hosts with recognised programs; the rules of each take some kilobytes."""
 _MOST_URLS = 1_000
-"""That are remembered of one host."""
+"""The most URLs of one host that are remembered."""
 _MOST_URLS_IN_ALL = 500_000
 _NOT_PLAIN = OWN_RULES | {MARK_KEY}
 _WORKS = range(200, 400)
 
 
 class _Host:
-    """What is known of a host that is still looked at."""
+    """What is known of a host that is still examined."""
 
     __slots__ = ("directories", "looks", "responses", "urls")
 
@@ -60,21 +60,23 @@ class _Host:
         self.responses = self.looks = 0
         self.directories: dict[str, int] = {}
         self.urls: dict[str, bool] = {}
-        """What was sent to it, and whether the duplicate filter recorded that."""
+        """The URLs that were requested, each with whether the duplicate filter recorded it."""
 
 
 _DONE = _Host()
 
 
 class KnownSoftware:
-    """Looks at the first responses of each host, and declares the rules of what it recognises.
+    """Examines the first responses of each host, and declares the rules of recognised programs.
 
-    They are weaker than every rule of the user. What was fetched before is known by its new
-    fingerprint from then on, so that nothing is fetched again for it.
+    These are weaker than every rule of the user. Pages that were fetched before get the
+    fingerprints that they have under the new rules, so that nothing is fetched again.
 
-    :param profiles: returns those that may be recognised: to read them takes a while.
-    :param make_parts: makes what holds requests for parts of pages back, where parts are known.
-    :param on_recognised: is called with a host on which something was recognised, and all that was.
+    :param profiles: returns the profiles that may be recognised; reading them takes a while.
+    :param make_parts: makes what holds back requests for parts of pages, if a program has such
+        parts.
+    :param on_recognised: called with a host on which a program was recognised, and with all
+        programs recognised there.
     """
 
     def __init__(
@@ -100,19 +102,19 @@ class KnownSoftware:
         self._make_parts = make_parts
         self._on_recognised = on_recognised
         self.parts: PartsOfPages | None = None
-        """What holds requests back, as soon as there is a program of which parts are known."""
+        """Holds requests back, once there is a program whose parts of pages are known."""
         self._hosts: BoundedMapping[str, _Host] = BoundedMapping(_REMEMBERED_HOSTS)
         self._noted = 0
-        """How many URLs are remembered, at most."""
+        """An upper bound of how many URLs are remembered."""
         self._installations: dict[str, tuple[Installation, ...]] = {}
 
     @property
     def installations(self) -> tuple[Installation, ...]:
-        """All that was recognised."""
+        """All programs that were recognised."""
         return tuple(one for found in self._installations.values() for one in found)
 
     def restore(self, installation: Installation) -> None:
-        """Take over what an earlier run of the job recognised."""
+        """Add what an earlier run of the job recognised."""
         known = self._installations.get(installation.host, ())
         self._installations[installation.host] = (*known, installation)
         self._declare(installation.host)
@@ -123,11 +125,11 @@ class KnownSoftware:
         authority = authority_of(request.url)
         host = self._hosts.get(authority)
         if host is _DONE or not authority:
-            # No site is at the URL of a file, or at one that is its own page (``data:``).
+            # A ``file:`` or ``data:`` URL belongs to no site.
             return
         if host is None:
             host = self._hosts[authority] = _Host()
-        # What is asked for with more than its URL is another page than that of its URL.
+        # A request with a body or rules of its own may be for another page than its URL.
         is_plain = asks_by_url(request) and _NOT_PLAIN.isdisjoint(request.meta)
         if is_plain and len(host.urls) < _MOST_URLS:
             is_recorded = not request.dont_filter or self._records_start
@@ -139,9 +141,9 @@ class KnownSoftware:
                     self._forget_urls()
 
     def _forget_urls(self) -> None:
-        """Forget the URLs of the hosts that were met first, which had most of their looks.
+        """Forget the URLs of the hosts met first, most of whose examinations are done.
 
-        If something is recognised there after all, pages may be fetched again by other URLs.
+        If a program is recognised there after all, pages may be fetched again by other URLs.
         """
         hosts = [host for name in self._hosts if (host := self._hosts.get(name))]
         self._noted = sum(len(host.urls) for host in hosts)
@@ -152,7 +154,7 @@ class KnownSoftware:
             host.urls.clear()
 
     def received(self, request: Request, response: Response) -> None:
-        """Look at *response*, if it is one of the first ones of its host."""
+        """Examine *response* if it is one of the first ones of its host."""
         authority = authority_of(request.url)
         if self.parts:
             self.parts.received(request, response, authority)
@@ -181,7 +183,7 @@ class KnownSoftware:
             return
         if not known and len(self._installations) >= _MOST_HOSTS:
             return
-        # The same program further down is part of what stands above it.
+        # The same program in a deeper directory is part of the one above.
         kept = [one for one in known if not any(other.covers(one) for other in new)]
         self._installations[host] = (*kept, *new)
         self._rename(urls, lambda: self._declare(host))
@@ -196,13 +198,13 @@ class KnownSoftware:
         self._on_recognised(host, self._installations[host])
 
     def _add_parts(self, installation: Installation) -> None:
-        # Without them nobody would say that a page was had.
+        # Only then is it known whether a callback has had a page.
         if self._requests and any(installation.parts()):
             self.parts = self.parts or self._make_parts()
             self.parts.add(installation)
 
     def _declare(self, host: str) -> None:
-        """Declare the rules of all that was recognised on *host*."""
+        """Declare the rules of all programs recognised on *host*."""
         found = self._installations[host]
         self._rule_changes.declare(
             host,
@@ -222,7 +224,7 @@ class KnownSoftware:
         )
 
     def _rename(self, urls: Mapping[str, bool], change: Callable[[], None]) -> None:
-        """Know the pages of *urls* by the fingerprints that these have after *change*.
+        """Replace the fingerprints of the pages of *urls* by those that they have after *change*.
 
         :param urls: each with whether the duplicate filter recorded it.
         """
@@ -242,8 +244,8 @@ class KnownSoftware:
 
 
 def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Installation]:
-    """Return which of *profiles* made *response*, at their places."""
-    # No crawl is to wait for the imports before it begins, and few for the last one.
+    """Return the programs that made *response*, each at its place."""
+    # Imported here for a faster start; the last import is needed seldom.
     from scrapy_urlcanon.profiles.page_signs import MAX_BODY, PageSigns  # noqa: PLC0415
     from scrapy_urlcanon.profiles.recognition import recognise  # noqa: PLC0415
 
@@ -261,7 +263,7 @@ def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Insta
     return [
         Installation(one.profile, url.host, url.port, one.place, one.version, one.signs)
         for one in found
-        # In a pattern these would be something else.
+        # In a pattern these characters have another meaning.
         if not {"*", "?", "#"} & set(one.place)
     ]
 

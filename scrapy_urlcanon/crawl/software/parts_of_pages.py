@@ -1,4 +1,4 @@
-"""Holds back requests for parts of pages, such as a post of a topic, until their pages came."""
+"""Holds back requests for parts of pages, such as posts of a topic, until their pages come."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _REMEMBERED = 2_000_000
 _FIRST_BATCH = 8
 _LARGEST_BATCH = 1_000
-# Not of headings: of what visitors write, Drupal lets these alone have an id.
+# Not of headings: in texts of visitors Drupal allows ids only there.
 _HEADING = " or ".join(f"self::h{level}" for level in range(1, 7))
 _IDS = etree.XPath(f"//*[@id and not({_HEADING})]/@id | //a/@name")
 _VALUES = etree.XPath("//@*[name() = $attribute]")
@@ -63,7 +63,7 @@ class _Known(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The key of a request that is held."""
+    """Identifies a request that is held."""
 
     fingerprint: bytes
     callback: str
@@ -133,10 +133,10 @@ class PartsOfPages:
 
     @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
-        """Refuse *request* if a page has shown its part already, or may yet show it.
+        """Refuse *request* if a page has shown its part, or may yet show it.
 
-        :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
-            ``core/engine.py``, ``_schedule_request``).
+        :raises IgnoreRequest: to make the engine drop the request (Scrapy 2.19, ``core/engine.py``,
+            ``_schedule_request``).
         """
         if authority_of(request.url) in self._known and request is not self._released:
             key = self._key(request)
@@ -147,7 +147,7 @@ class PartsOfPages:
                 raise IgnoreRequest("it waits for the page that shows what it leads to")
 
     def restore(self, request: Request) -> bool:
-        """Hold *request*, which waited when an earlier run ended; tell whether it is held."""
+        """Hold *request*, which waited when an earlier run ended; return whether it is held."""
         if authority_of(request.url) not in self._known:
             return False
         key = self._key(request)
@@ -160,7 +160,7 @@ class PartsOfPages:
         if not known or canonical is None or response.status != HTTPStatus.OK:
             return
         if is_cut_short(response):
-            # The last part may not be there as a whole.
+            # The last part may be incomplete.
             return
         url = split(canonical)
         matches = ((each, _found(each.pages, url)) for each in known)
@@ -180,7 +180,7 @@ class PartsOfPages:
         self._showing[request] = tuple(keys)
 
     def had(self, request: Request) -> None:
-        """Note that a callback has had the page of *request*; drop what is held for its parts."""
+        """Note that a callback has had the page of *request*; drop requests held for its parts."""
         depth = self._depth(request)
         for key in self._showing.pop(request, ()):
             if key in self._shown or len(self._shown) < _REMEMBERED:
@@ -222,15 +222,15 @@ class PartsOfPages:
         return None
 
     def _depth(self, request: Request) -> int:
-        """Return the depth of *request*, if it counts."""
+        """Return the depth of *request*, or 0 if depth is not limited."""
         depth: int = request.meta.get("depth", 0) if self._is_limited else 0
         return depth
 
     def _hold(self, request: Request, key: int) -> bool:
-        """Hold *request*, unless the very same is held already; tell whether it is held.
+        """Hold *request*, unless the same is held already; return whether it is held.
 
-        Each URL of a page is held, and for each callback. When they are scheduled later, the
-        duplicate filter drops all but one of a page, and these wait for that one.
+        Each URL of a page is held, for each callback. When they are scheduled later, the duplicate
+        filter drops all but one for each page, and the others wait for that one.
         """
         callback = callback_of(request, self._crawler.spider)
         place = _Place(self._fingerprints.fingerprint(request), callback, request.url)
