@@ -1,1 +1,1 @@
-"""The order in which a crawl fetches, by what is expected of each request."""
+"""Fetches first what is expected to bring something new: ``URLCANON_ORDER``."""

@@ -1,4 +1,4 @@
-"""What stands in the fields of forms: it is there to be changed, and other pages are to show it."""
+"""Finds the text in the fields of forms, which counts less than other text of a page."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.novelty.news import News
 
 _APART: Final = 0x9E3779B97F4A7C15
-"""A line in a field has another hash than the line itself, by these bits."""
+"""A line in a field gets another hash than the line itself: the hash with these bits flipped."""
 _WORTH: Final = OTHER_NUMBERS
-"""What a new line in a field is worth."""
+"""What a new line in a field is worth, as a share of another line."""
 _MOST_ENDS: Final = 32
 
 
 class Fields:
-    """The lines of a page that stand in its fields, if any do.
+    """The lines of a page that stand in text areas.
 
-    A form to edit an article has all of its text. If that counted as the text of a page, forms
-    would be as good as articles, and an article without news once its form was fetched. So it is
-    worth a fifth, once, and the article is new all the same; after the article its form is not.
+    A form to edit an article contains its whole text. If that counted as text of the page, such
+    forms would be worth as much as articles, and an article would bring nothing new once its form
+    was fetched. So a line in a field is worth a fifth, the first time it is seen, and the article
+    still counts as new afterwards. In a form that is fetched after its article, nothing is new.
     """
 
     def __init__(self, response: Response) -> None:
         self._hashes: dict[int, int] = {}
         body = response.body
-        # Of most pages there is no more to ask.
+        # Most pages have none, and this check is fast.
         if b"</textarea" not in body and b"</TEXTAREA" not in body:
             return
         document = tree_of(response)
@@ -46,13 +47,13 @@ class Fields:
             self._find(page_of(response), Page("", b"", f"<textarea>{escape(said)}</textarea>"))
 
     def _find(self, page: Page, said: Page) -> None:
-        """Find the lines of *page* that are those which are *said* in fields, and their hashes."""
+        """Find the lines of *page* that are the text *said* in fields, with their hashes."""
         inside = said.lower.split(b"\n")
         hashes = dict(zip(inside, said.lines.columns[1], strict=False))
-        # A field stands in a line with its label.
+        # A short field may stand in one line with its label.
         ends = [line for line in hashes if line][:_MOST_ENDS]
         lines = page.lower.split(b"\n")
-        # What the page says beside that too is no more than what it says.
+        # A line that the page also shows outside of fields counts as shown.
         beside = Counter(lines)
         shown = {*lines}
         beside.subtract(inside)
@@ -65,9 +66,9 @@ class Fields:
                         self._hashes[number] = hashes[end]
 
     def apart(self, lines: Lines, is_known: Callable[[int], bool]) -> Lines:
-        """Return *lines* of the page with other hashes for those in fields, if they are new.
+        """Return *lines*, those of the page, with new lines in fields under other hashes.
 
-        :param is_known: tells whether a line of this hash was seen.
+        :param is_known: tells whether a line with this hash was seen before.
         """
         if not self._hashes:
             return lines
@@ -77,9 +78,9 @@ class Fields:
         return Lines(masked, exact, words)
 
     def weighed(self, news: News, words: Sequence[int]) -> News:
-        """Return *news* where the lines in fields count less.
+        """Return *news* with less weight for lines in fields.
 
-        :param words: how many words each line of the page has.
+        :param words: the number of words in each line of the page.
         """
         if not self._hashes:
             return news

@@ -1,4 +1,4 @@
-"""The file in which the queue of a job writes down what waits, and where."""
+"""Stores which requests wait in the queue of a job, and where, so that the next run finds them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 QUEUE: Final = Path("requests.queue", "active.json")
 """Where Scrapy's scheduler stores the state of its queue, in the directory of a job."""
 FILE: Final = "urlcanon.index"
-"""Is written where a run ends, and by no other."""
+"""Written when a run ends in order, and only then."""
 _STATE: Final = "scrapy_urlcanon.order"
-"""Stands first in what the scheduler stores of the queue; Scrapy's own queues refuse it."""
+"""The first element of what the scheduler stores for this queue; Scrapy's own queues reject it."""
 
 
 def write(directory: Path, waiting: Waiting) -> list[Any]:
-    """Write down what waits; return what the scheduler is to store, with the sums of all files."""
+    """Store what waits; return what the scheduler has to store, with checksums of all files."""
     data = pickle.dumps(waiting, protocol=4)
     (directory / FILE).write_bytes(data)
     segments = {path.name: crc32(path.read_bytes()) for path in segments_in(directory)}
@@ -35,14 +35,14 @@ def write(directory: Path, waiting: Waiting) -> list[Any]:
 
 
 def is_of_order(stored: object) -> bool:
-    """Tell whether what the scheduler stored is of a queue in this order."""
+    """Tell whether what the scheduler *stored* comes from this queue."""
     return isinstance(stored, list) and stored[:1] == [_STATE]
 
 
 def read(directory: Path, stored: list[Any]) -> Waiting:
-    """Return what was written down last.
+    """Return what :func:`write` stored.
 
-    :raises ValueError: if it is not whole.
+    :raises ValueError: if the file is damaged.
     :raises OSError: if it cannot be read.
     """
     _, checksum, _ = stored
@@ -52,9 +52,9 @@ def read(directory: Path, stored: list[Any]) -> Waiting:
 
 
 def check_queue(job: Path) -> None:
-    """See to it that what waits in the directory of a *job* waits in no order: none is set.
+    """Check that no requests of a *job* wait in this queue; for a run without ``URLCANON_ORDER``.
 
-    :raises ConfigurationError: if it waits in ours, which Scrapy's queue cannot read.
+    :raises ConfigurationError: if some do, since Scrapy's queue cannot read them.
     """
     state = job / QUEUE
     try:
@@ -70,9 +70,9 @@ def check_queue(job: Path) -> None:
 
 
 def problem_of(queue: Path) -> str | None:
-    """Say why what waits in a job cannot be read, or return None.
+    """Return why the queue of a job cannot be read, or None if it can.
 
-    :param queue: the file in which the scheduler stored its state.
+    :param queue: the file in which the scheduler stored the state of the queue.
     """
     try:
         stored = json.loads(queue.read_text(encoding="utf-8"))
@@ -82,7 +82,7 @@ def problem_of(queue: Path) -> str | None:
             for name, checksum in segments.items():
                 _checked(queue.parent / name, checksum)
     except FileNotFoundError as error:
-        # Of a job that never ended there is neither.
+        # A job that never ended in order has neither file.
         return str(error) if queue.exists() else None
     except (OSError, ValueError) as error:
         return f"{queue}: {error}"
@@ -90,7 +90,10 @@ def problem_of(queue: Path) -> str | None:
 
 
 def _checked(path: Path, checksum: int) -> bytes:
-    """Return what is in the file at *path*, if that has *checksum*."""
+    """Return the content of the file at *path*.
+
+    :raises ValueError: if it does not have *checksum*.
+    """
     data = path.read_bytes()
     if crc32(data) != checksum:
         raise ValueError(f"{path} is not what the last run wrote there")

@@ -1,4 +1,4 @@
-"""The waiting requests of one site and one priority, by what is expected of them."""
+"""Holds the waiting requests of one site and priority, and chooses which is fetched next."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 State: TypeAlias = "dict[bytes, tuple[bytes, list[int]]]"
-"""By features of requests that wait: the shape of their URLs, and their numbers."""
+"""By features of waiting requests: the shape of their URLs, and their numbers."""
 
 _MAX_CLASSES: Final = 2_000
 _MAX_CLASSES_IN_ALL: Final = 100_000
-"""With more kinds of requests, of one site or of all, new requests are told apart by the shape of
-their URLs alone."""
+"""The most kinds of requests, of one lane and in all. Beyond them, new requests are told apart only
+by the shape of their URLs."""
 _RESCORED: Final = 2
-"""All classes are scored again after so many requests at the earliest."""
+"""All classes are scored again after this many requests at the earliest."""
 _SHARE_RESCORED: Final = 64
 """How many classes are scored for each request that is taken, on average. With 8, a shop with
 filters had 500 classes after 20 fetches, and for 60 more did not learn from its first product."""
@@ -172,7 +172,7 @@ class Lane:
         self._size += 1
 
     def take(self, turn: Turn) -> tuple[int, Features]:
-        """Remove the request that is next by *turn*, and return its number and features."""
+        """Remove the request that *turn* selects, and return its number and features."""
         key, place = self._place(turn)
         self._since_rescored += 1
         if turn is Turn.DRAWN:
@@ -217,7 +217,7 @@ class Lane:
         return found
 
     def _place(self, turn: Turn) -> tuple[bytes, int]:
-        """Return the class of the request that is next by *turn*, and its place in the class."""
+        """Return the class of the request that *turn* selects, and its place in the class."""
         if self._since_rescored >= max(_RESCORED, len(self._classes) // _SHARE_RESCORED):
             self._rescore()
         if turn is not Turn.DRAWN:

@@ -1,4 +1,4 @@
-"""The requests that were left because nothing new was expected of them: in a file, and back."""
+"""Writes the requests of which nothing new is expected to a file, and reads them again."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ logger = logging.getLogger(__name__)
 
 _TAKEN = ".taken-up"
 _TOLD = 3
-"""Of more lines that are no requests it is told only how many there are."""
+"""How many invalid lines are logged one by one; of the others only their number."""
 
 
 @define
 class _File:
-    """What crawls of one process that run at the same time have in common of a file."""
+    """What several crawls in one process share about a file that they write to at the same time."""
 
     is_begun: bool
-    """Whether what is there stays there."""
+    """Whether the present content of the file is kept."""
     crawls: int = 0
 
 
@@ -49,9 +49,10 @@ _files: dict[Path, _File] = {}
 class LeftRequests:
     """Writes requests to a file, one to a line as JSON, and reads them again.
 
-    Values that JSON has no word for have one of ours, and those that have none are an error.
+    Values that JSON does not have, such as bytes, are written as an object with one key. Other
+    objects are an error.
 
-    :param adds: whether what the file has already stays there.
+    :param adds: whether the present content of the file is kept.
     """
 
     def __init__(self, path: Path, spider: Spider | None, *, adds: bool = False) -> None:
@@ -59,18 +60,19 @@ class LeftRequests:
         self._file = _File(is_begun=adds)
         self._spider = spider
         self.counts: dict[str, int] = {}
-        """How many were written, by kind of URL."""
+        """How many requests were written, by kind of URL."""
 
     def add(self, request: Request) -> None:
         """Write *request*.
 
         :raises OSError: if it cannot be written.
-        :raises ValueError: if its callback is none of the spider, or something of it cannot be
-            written, so that it could not be read.
+        :raises ValueError: if it could not be read again: its callback is no method of the spider,
+            or it holds an object that cannot be represented.
         """
         data = request.to_dict(spider=self._spider if request.callback or request.errback else None)
         if mark_of(request, RESCUE):
-            # Whether it is needed shows when the request that it was to replace is taken up.
+            # Whether the rescue is needed shows when the request that it was to replace is taken
+            # up.
             data["meta"] = {key: value for key, value in data["meta"].items() if key != MARK_KEY}
         data["headers"] = {
             name.decode("latin-1"): [value.decode("latin-1") for value in values]
@@ -84,7 +86,7 @@ class LeftRequests:
         with self.path.open("ab" if self._file.is_begun else "wb", buffering=0) as file:
             end = file.seek(0, SEEK_END)
             if file.write(line) != len(line):
-                # The next run of the job would write its first one behind it, on the same line.
+                # Otherwise the next run of the job would continue this line.
                 file.truncate(end)
                 raise OSError("No room for a request on the disk")
         self._file.is_begun = True
@@ -94,9 +96,10 @@ class LeftRequests:
         self.counts[kind] = self.counts.get(kind, 0) + 1
 
     def opened(self) -> None:
-        """Note that the crawl begins: others may write to the same file until it ends.
+        """Note that the crawl begins; others in this process may write to the same file.
 
-        As of a spider that is run for two sites at once. What one of them left stays there then.
+        As when a spider is run for two sites at once: what one of them left is then kept by the
+        other.
         """
         self._file = _files.setdefault(self.path.resolve(), self._file)
         self._file.crawls += 1
@@ -108,16 +111,16 @@ class LeftRequests:
             _files.pop(self.path.resolve(), None)
 
     def begin_anew(self) -> None:
-        """Have the first request that is written take the place of what is there."""
+        """Let the next request that is written replace the content of the file."""
         self._file.is_begun = False
 
     def so_far(self) -> Iterator[Request]:
-        """Yield what was written, in an earlier run of the job too."""
+        """Yield what was written, also by earlier runs of the job."""
         if self._file.is_begun and self.path.exists():
             yield from self
 
     def __iter__(self) -> Iterator[Request]:
-        """Yield what an earlier crawl wrote; a line that cannot be read is said and passed over."""
+        """Yield what an earlier crawl wrote. Lines that cannot be read are logged and skipped."""
         wrong = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -126,7 +129,7 @@ class LeftRequests:
                     if not isinstance(data, dict) or "url" not in data:
                         raise ValueError('expected a JSON object with "url"')  # noqa: TRY301
                     yield request_from_dict(data, spider=self._spider)
-                # As many as there are things that a line may be instead.
+                # A line may be anything.
                 except Exception as error:  # noqa: BLE001
                     wrong += 1
                     if wrong <= _TOLD:
@@ -144,15 +147,15 @@ class LeftRequests:
 
 
 class TakenUp:
-    """Schedules what an earlier crawl left, before the first of the start requests.
+    """Schedules the requests that an earlier crawl left, before the first start request.
 
-    Where it is what this job itself left, the duplicate filter has seen it. And what is taken up is
-    left no more, so that the file where this crawl writes goes by another name: the first request
-    that it leaves would else take the place of all that were, fetched or not.
+    If this job left them itself, the duplicate filter has seen them. And the file is renamed, if
+    this crawl writes to the same one: otherwise the first request that it leaves would replace all
+    of them.
 
-    :param path: of the file that it wrote.
-    :param is_own: whether that is where this crawl writes.
-    :param is_known: whether all that this job left is scheduled again already.
+    :param path: the file that the earlier crawl wrote.
+    :param is_own: whether this crawl writes to that file.
+    :param is_known: whether the job schedules all that it left anyway, after a kill.
     """
 
     def __init__(self, crawler: Crawler, path: Path, *, is_own: bool, is_known: bool) -> None:
@@ -163,7 +166,7 @@ class TakenUp:
         crawler.signals.connect(self.engine_started, signals.engine_started)
 
     def engine_started(self) -> None:
-        """Schedule all of them; where the file cannot be read the crawl goes on without."""
+        """Schedule all of them. If the file cannot be read, the crawl goes on without them."""
         crawler = self._crawler
         try:
             requests = list(LeftRequests(self._path, crawler.spider))
@@ -189,12 +192,12 @@ class TakenUp:
 
 
 def _said(value: Any) -> Any:
-    """Return *value* as JSON can say it, so that :func:`_meant` finds the same.
+    """Return *value* in a form that JSON can represent, and that :func:`_meant` reads.
 
     >>> _meant(json.loads(json.dumps(_said({"a": (1, b"c"), "d": {2: None}}))))
     {'a': (1, b'c'), 'd': {2: None}}
 
-    :raises ValueError: if there is no way.
+    :raises ValueError: if there is none.
     """
     kind = type(value)
     if value is None or kind in _PLAIN:
@@ -210,7 +213,7 @@ def _said(value: Any) -> Any:
 
 
 def _meant(value: Any) -> Any:
-    """Return what :func:`_said` made *value* of."""
+    """Return the value that :func:`_said` converted to *value*."""
     if isinstance(value, list):
         return [*map(_meant, value)]
     if not isinstance(value, dict):
@@ -220,8 +223,8 @@ def _meant(value: Any) -> Any:
     return {key: _meant(one) for key, one in value.items()}
 
 
-# A CrawlSpider puts the text of each link into its meta, as XPath returns it: a text that knows its
-# element, and comes back as one that does not.
+# A CrawlSpider puts the text of each link into its meta, as a string from XPath that knows its
+# element. It is read back as a plain string.
 _PLAIN = frozenset({bool, int, float, str, etree._ElementUnicodeResult})  # noqa: SLF001
 _WORDS: dict[type, tuple[str, Callable[[Any], Any]]] = {
     bytes: ("base64", lambda data: b64encode(data).decode()),

@@ -1,4 +1,4 @@
-"""Where the links of a page stand, and what the page says of itself."""
+"""Derives features of links from their place in the page, and what the page says about itself."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LISTED: Final = ("listed in XML",)
 _MANY: Final = (1, 4, 12, 40)
 _SECTIONS: Final = (1, 2, 4, 8)
 OF_SECTIONS: Final = tuple(f"sections {bound}" for bound in _SECTIONS)
-"""The features of a link to a page of which more than so many places are linked beside it."""
+"""The features of a link to a page of which more than 1, 2, 4 or 8 other places are linked too."""
 _LESS: Final = 0.8
-"""What a page is worth that says itself that it is none to be found, or that another one is."""
+"""The worth of a page that declares another URL as canonical, or that it is not to be indexed."""
 _IN_HEAD = XPath(
     "/html/head/meta[@name='robots']/@content | /html/head/link[@rel='canonical']/@href",
     smart_strings=False,
@@ -33,26 +33,27 @@ _IN_HEAD = XPath(
 
 
 class Links:
-    """Where the links of one page stand, by what their URLs end with.
+    """The features of the links of one page, found by the ends of their URLs.
 
-    To make all of them absolute takes longer than all else together. Two that end alike may be
-    taken for each other: it is evidence, and no more. They are looked for when one is asked about:
-    of most pages all links lead to what was met before, and is dropped.
+    Making all URLs absolute would take longer than all other steps. Two links whose URLs end alike
+    may be confused, which is acceptable for a feature. The page is read when the first link is
+    asked for: on most pages all links lead to known URLs and are dropped.
     """
 
     def __init__(self, response: Response) -> None:
         self._contexts: dict[str, tuple[str, ...]] = {}
         self._default = _UNKNOWN
-        # Who asks has it still, since its links are being scheduled; who holds this need not.
+        # A weak reference. Whoever asks still has the response, since its links are being
+        # scheduled.
         self._unread: ref[HtmlResponse] | None = None
         if isinstance(response, HtmlResponse):
             self._unread = ref(response)
         elif isinstance(response, XmlResponse) or gzip_magic_number(response):
-            # A sitemap or a feed, packed or not: what the site itself lists.
+            # A sitemap or a feed, perhaps compressed: what the site itself lists.
             self._default = _LISTED
 
     def context(self, url: str) -> tuple[str, ...]:
-        """Return features of the link to *url*."""
+        """Return the features of the link to *url*."""
         if self._unread:
             response, self._unread = self._unread(), None
             if response is not None:
@@ -60,13 +61,13 @@ class Links:
         return self._contexts.get(_tail(url), self._default)
 
     def _read(self, response: HtmlResponse) -> None:
-        # Short loops: an element of lxml is made anew each time that it is asked for.
+        # In short loops, since lxml makes an element anew each time it is accessed.
         links = links_of(response)
         parents = [link.getparent() for link, _ in links]
         above = [None if parent is None else parent.getparent() for parent in parents]
         rels = [link.get("rel") for link, _ in links]
         kinds = list(zip(_names(parents), _names(above), rels, strict=True))
-        # Few: those of one kind have the same object.
+        # There are few kinds, and links of one kind share one object.
         of_kind = Counter(kinds)
         counts: Counter[tuple[str, str]] = Counter()
         for (parent, outer, _), count in of_kind.items():
@@ -77,11 +78,11 @@ class Links:
         }
         addresses = [address for _, address in links]
         places = {address for address in addresses if "#" in address}
-        # Most pages link none: to ask that of each address again takes longer than all of this.
+        # Most pages link no places, so the addresses need no check for a fragment.
         tails = (
             [*map(_tail, addresses)] if places else [each.rpartition("/")[2] for each in addresses]
         )
-        # Of two that end alike the first one counts.
+        # If two end alike, the first one counts.
         kinds.reverse()
         tails.reverse()
         self._contexts = dict(zip(tails, map(contexts.__getitem__, kinds), strict=True))
@@ -89,11 +90,13 @@ class Links:
             self._note_sections(places, {*addresses})
 
     def _note_sections(self, places: set[str], addresses: set[str]) -> None:
-        """Note of which pages several places are linked, as a table of contents does of long ones.
+        """Add features to links to pages of which several places are linked.
 
-        That one address is linked again and again says nothing: so is a form to log in.
+        A table of contents links the sections of a long page. One address that is linked many times
+        is no such sign, since a log-in form is too.
 
-        :param places: those of all *addresses* that are linked which name a place on a page.
+        :param places: those of *addresses* that have a fragment.
+        :param addresses: all addresses that the page links.
         """
         most: dict[str, int] = {}
         for page, count in Counter(map(as_sent, places)).items():
@@ -101,15 +104,15 @@ class Links:
             most[tail] = max(most.get(tail, 0), count + (page in addresses))
         for tail, count in most.items():
             many = sum(count > bound for bound in _SECTIONS)
-            # Of folders all end alike.
+            # The URLs of folders all end alike, with nothing.
             if tail and many:
                 self._contexts[tail] += (OF_SECTIONS[many - 1],)
 
 
 def trust(response: Response) -> float:
-    """Return how much of its news *response* claims: less where it is not to be indexed.
+    """Return the factor for the news of *response*: 1, or less if the page disclaims itself.
 
-    Or where it declares another URL than its own.
+    It does if its robots meta tag says ``noindex``, or if it declares another URL as canonical.
     """
     document = tree_of(response)
     for said in () if document is None else _IN_HEAD(document):
@@ -137,7 +140,10 @@ def _names(elements: list[etree._Element | None]) -> list[str]:
 
 
 def _context(place: tuple[str, str], count: int, rel: str | None) -> tuple[str, ...]:
-    """Return the features of links within these two elements, of which the page has *count*."""
+    """Return the features of links in these two enclosing elements.
+
+    :param count: how many such links the page has.
+    """
     alike = sum(count > bound for bound in _MANY)
     follows = "nofollow" if rel and "nofollow" in rel else "follow"
     return f"place {place[0]} in {place[1]}", f"alike {alike}", follows

@@ -1,4 +1,4 @@
-"""Learns while a crawl runs which requests bring something new, and says what to expect."""
+"""Learns during the crawl which requests bring something new, and predicts that for the others."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
-"""How many links of a page, the best ones, say what the page leads to."""
+"""What a page leads to is judged by this many of its links, the best ones."""
 _WAITING_PAGES: Final = 8
-"""After so many further pages the model learns what a page led to. With 32 the first tenth of a
+"""After this many further pages the model learns what a page led to. With 32, the first tenth of a
 crawl went to lists that were only known to lead to as many lists again."""
 _SUSPICION: Final = -2.0
-"""In logits: the weight, to begin with, of being suspected by a rule that is usual in the known
-software."""
+"""The initial weight, in logits, of the feature that a rule usual for the recognised program would
+merge the URL."""
 _LONGER: Final = 0.3
-"""In logits: the weight, to begin with, of each step in how many places of a page are linked."""
+"""The initial weight, in logits, of each step in how many places of a page are linked."""
 _NONE: Final = News(0, 0, 0.0)
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
@@ -64,39 +64,39 @@ full (https://www.w3.org/TR/referrer-policy/)."""
 
 @define(eq=False)
 class Taken:
-    """A request that is on its way."""
+    """A request that was taken from the queue and is on its way."""
 
     url: str
     features: Features
     slot: str
     priority: int
-    """The priority that its spider gave it."""
+    """The priority that the spider gave it."""
     linked_by: str
-    """The page that links it; empty if not known."""
+    """The URL of the page that links it, or empty if unknown."""
     expected: float
     turn: Turn
-    """By which rule it was chosen: with others than the best, whatever was expected of it."""
+    """The rule that selected it. All rules but the best ignore what was expected."""
     goes_on: bool = False
-    """Whether it was redirected, and the request for that waits."""
+    """Whether it was redirected and the request for the target waits."""
 
 
 @define(eq=False)
 class Fetched:
-    """A page that was fetched."""
+    """A fetched page."""
 
     taken: Taken
     hops: list[Taken]
     """The requests that were redirected to it."""
     news: News
     cost: int = 1
-    """How many fetches it took, with redirects and retries."""
+    """How many fetches it took, including redirects and retries."""
     links: Links | None = None
     is_named: bool = True
-    """Whether the requests that it links name it in ``Referer``."""
+    """Whether requests for its links name it in ``Referer``."""
     leads: Counter[bytes] = field(factory=Counter)
-    """The features of the requests that it links, and how many have each."""
+    """How many of the requests that it links have which features."""
     output: Output | None = None
-    """Collects its items, where its worth depends on them; None once the callback is done."""
+    """Collects its items, if its worth depends on them; None once the callback is done."""
     quality: str = field(init=False)
     """How much news it brought, as a feature of its links."""
     standing: Standing = field(init=False)
@@ -112,17 +112,18 @@ class Fetched:
 
 @define
 class Outcome:
-    """What came of a request that was taken."""
+    """The result of a request that was taken."""
 
     taken: Taken
     first: Taken
     """The first request of its chain of redirects, or itself."""
     news: News = _NONE
     came: float = 0.0
-    """What it is worth, from 0 to 1."""
+    """Its worth, from 0 to 1."""
     has_news: bool = False
     says_nothing: bool = False
-    """Whether the server did not show what is there, so that its worth says nothing of the URL."""
+    """Whether the server did not show what is there, so that the worth does not describe the URL.
+    """
 
     @property
     def is_drawn(self) -> bool:
@@ -131,14 +132,15 @@ class Outcome:
 
 
 class Order:
-    """Expects of each request what its page will bring, and learns from what it brought.
+    """Predicts what each request will bring, and learns from what it brought.
 
-    It hears of each request three times: when it begins to wait (:meth:`features`), when it is
-    taken from the queue (:meth:`taken`), and what came of it (:meth:`fetched`, :meth:`failed`).
+    It is told of each request three times: when it begins to wait (:meth:`features`), when it is
+    taken from the queue (:meth:`taken`), and when it has a result (:meth:`fetched`,
+    :meth:`failed`).
 
-    :param on_outcome: is called with each outcome.
-    :param is_under_way: tells whether a request that was taken has no outcome yet.
-    :param are_named: whether requests name the page that links them (``Referer``), unless a site
+    :param on_outcome: called with each result.
+    :param is_under_way: tells whether a request that was taken has no result yet.
+    :param are_named: whether requests name the page that links them (``Referer``), unless the site
         forbids it.
     """
 
@@ -166,7 +168,7 @@ class Order:
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
         self._frames = Frames()
-        # To look for the runs of words in a page of 30 kB takes some 0.15 ms.
+        # Only if needed: finding the runs of words in a page of 30 kB takes some 0.15 ms.
         self._runs = Runs() if settings.stop and settings.order_by == TEXT else None
         self._usual = Usual()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
@@ -177,7 +179,7 @@ class Order:
         self._turns: BoundedMapping[str, Turns] = BoundedMapping(_MAX_SLOTS)
         # By URL, since redirects and retries are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
-        # By URL: the linking page, for requests without a Referer and those that follow a redirect.
+        # By URL: the linking page, for requests without a Referer and for redirect targets.
         self._found_on: BoundedMapping[str, str] = BoundedMapping(_MAX_FOUND)
         self._redirected: list[tuple[Request, Taken]] = []
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
@@ -185,7 +187,7 @@ class Order:
         self._linked_by: dict[ref[Request], Fetched] = {}
         self._forget = self._linked_by.pop
         self._young: deque[Fetched] = deque()
-        # The share of the last pages in which nearly all was new.
+        # The share of recent pages in which nearly all is new.
         self._all_new = 0.0
 
     @property
@@ -214,18 +216,18 @@ class Order:
         return features
 
     def count_on(self, kinds: Sequence[bytes]) -> tuple[list[float], list[float]]:
-        """Return for each of *kinds* a cautious expectation of its news, and of what it leads to.
+        """Return cautious predictions of news, and of what a page leads to, for each of *kinds*.
 
-        :param kinds: the features that requests of one kind share.
+        :param kinds: for each kind of request, the features that its requests share.
         """
         return self._news.count_on(kinds), self._leads.count_on(kinds)
 
     def doubts(self, kinds: Sequence[bytes]) -> list[float]:
-        """Return for each of *kinds* how uncertain it is what a request brings, from 0 to 1."""
+        """Return for each of *kinds* how uncertain its prediction is, from 0 to 1."""
         return self._news.doubts(kinds)
 
     def turn(self, name: str) -> Turn:
-        """Return the rule by which the next request of the slot *name* is chosen."""
+        """Return the rule that selects the next request of the slot *name*."""
         if self.is_of_no_use:
             return Turn.OLDEST
         turns = self._turns.get(name)
@@ -234,9 +236,9 @@ class Order:
     def taken(
         self, request: Request, name: str, priority: int, features: Features, turn: Turn
     ) -> None:
-        """Note that *request* of the slot *name* was chosen by *turn*, and is fetched next.
+        """Note that *request* of the slot *name* was selected by *turn*, and is fetched next.
 
-        :param priority: the priority that its spider gave it.
+        :param priority: the priority that the spider gave it.
         """
         turns = self._turns.get(name)
         if turns is None:
@@ -244,7 +246,7 @@ class Order:
         turns.take(turn)
         expected = self._news.expect(features.all)
         url = request.url
-        # The linking page is not known from the object: it may have waited on the disk.
+        # Not by the identity of the object, which may have waited on the disk.
         referrer = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
         linked_by = self._found_on.pop(url) or referrer
         self._in_flight[url] = Taken(url, features, name, priority, linked_by, expected, turn)
@@ -258,7 +260,7 @@ class Order:
             self._redirected.append((request, taken))
 
     def fetched(self, request: Request, response: Response) -> None:
-        """Learn from the *response* to *request*: no redirect and no retry follows it."""
+        """Learn from the *response* to *request*, which no redirect or retry follows."""
         taken = self._in_flight.pop(request.url)
         hops = self._hops(sources_of(request))
         if taken is None or mark_of(request, AUDIT):
@@ -266,7 +268,8 @@ class Order:
         news = _NONE
         has_failed = is_error(response)
         if has_failed and is_refusal(response):
-            # It cost a fetch, but says nothing of what is there: neither a trap nor the end.
+            # It cost a fetch but does not show what is there: it counts neither for a trap nor for
+            # the end.
             self._learn([taken, *hops], 0.0)
             return
         if not has_failed:
@@ -286,7 +289,7 @@ class Order:
             self._came(page, came, has_news=has_news, says_nothing=says_nothing)
 
     def output_of(self, response: Response) -> Output | None:
-        """Return what hears of the spider's output for *response*."""
+        """Return a collector for the spider's output for *response*, if that is a page."""
         page = self._fetched.get(response.request) if response.request else None
         if page is None or response.request is None:
             return None
@@ -332,9 +335,9 @@ class Order:
         self._on_outcome(Outcome(taken, first, page.news, came, has_news, says_nothing))
 
     def _lead(self, page: Fetched) -> float:
-        """Return how good the links of *page* are, from 0 to 1, by what is expected of them now.
+        """Return how good the links of *page* are, from 0 to 1, by present predictions.
 
-        Now, because nothing may have been known about them when they were found.
+        When the links were found, nothing may have been known about them.
         """
         best: list[float] = []
         for features, count in page.leads.items():
@@ -342,7 +345,7 @@ class Order:
         return sum(sorted(best, reverse=True)[:_LEADS]) / _LEADS
 
     def failed(self, request: Request, exception: Exception) -> None:
-        """Learn that nothing came of *request*, if it was sent at all."""
+        """Learn that *request* brought nothing, if it was sent at all."""
         taken = self._in_flight.pop(request.url)
         hops = self._hops(sources_of(request))
         if isinstance(exception, IgnoreRequest):
@@ -361,7 +364,7 @@ class Order:
         self.request_dropped(drop.request)
 
     def state(self) -> dict[str, Any]:
-        """Return what was learned, as arrays."""
+        """Return what was learned, as arrays by name."""
         return {
             "news": array("f", self._news.weights),
             "news known": array("f", self._news.known),
@@ -375,9 +378,9 @@ class Order:
         }
 
     def restore(self, state: dict[str, bytes]) -> None:
-        """Go on from what :meth:`state` returned, as bytes.
+        """Restore what :meth:`state` returned, given as bytes.
 
-        :raises ValueError: where it is of other sizes.
+        :raises ValueError: if it has other sizes.
         """
         sizes = {name: len(bytes(values)) for name, values in self.state().items()}
         if {name: len(values) for name, values in state.items()} != sizes:
@@ -402,18 +405,17 @@ class Order:
             seen.news(repeating)
             if not self._runs or not news.lines:
                 return news
-            # Pages without end that put together what others say would else come before these, and
-            # the crawl, which is to end, would wait until there are no more of them.
+            # A site may generate endless pages from parts of others. They would seem new, and the
+            # crawl would not end while there are more.
             texts = page.lower.split(b"\n")
             return news.without_common(self._runs.own_shares, texts, page.lines.columns[2])
-        # The bytes of an image, or of an archive: other ones are weak evidence of another content.
+        # An image or an archive: other bytes are weak evidence of other content.
         return self._lines.news_of_bytes(response.body)
 
     def _has_news(self, response: Response, news: News) -> bool:
-        """Tell whether a page has news, by what its lines do not have in common with others.
+        """Tell whether a page has news, by the parts of its lines that others do not share.
 
-        To look in each page for how they begin and end would cost more than all else that is asked
-        of its lines.
+        Only if the result depends on it, since comparing how lines begin and end is slow.
         """
         if not self._usual.is_much(news):
             return False
@@ -425,9 +427,9 @@ class Order:
         return self._usual.is_much(news.without_common(shares, texts, page.lines.columns[2]))
 
     def _end_redirects(self) -> None:
-        """Learn that nobody fetches what some requests were redirected to.
+        """Learn that the targets of some redirects are not fetched.
 
-        Where another part refuses that, as Scrapy's does what is off site, no signal says so
+        If another component refuses the target, as the offsite middleware does, no signal is sent
         (Scrapy 2.19, ``core/engine.py``, ``_schedule_request``).
         """
         redirected, self._redirected = self._redirected, []
@@ -440,10 +442,10 @@ class Order:
                 self._led_nowhere(self._hops([*sources_of(request), taken.url]))
 
     def _led_nowhere(self, hops: list[Taken]) -> None:
-        """Learn that *hops* led one after the other to what is not fetched again, or at all.
+        """Learn that a chain of redirects, *hops*, ended in a URL that is not fetched.
 
-        That is a fetch that brought nothing, as of a page that says nothing new: a crawl of which
-        nothing is left but such ones would else never be done.
+        It counts as a fetch that brought nothing. Otherwise a crawl that has only such requests
+        left would not end.
         """
         if not hops:
             return
@@ -453,7 +455,7 @@ class Order:
         self._on_outcome(Outcome(hops[-1], hops[0]))
 
     def _hops(self, urls: Sequence[str]) -> list[Taken]:
-        """Return what was taken of the URLs from which redirects led on."""
+        """Return the requests that were taken for *urls*, from which redirects led on."""
         found = map(self._in_flight.pop, urls)
         return [taken for taken in found if taken]
 
@@ -462,11 +464,12 @@ class Order:
             self._teach(self._news_taught, each, share)
 
     def _teach(self, taught: Rehearsal, taken: Taken, share: float) -> None:
-        """Have a model learn what came of *taken*.
+        """Let a model learn what came of *taken*.
 
-        Its features are those that its URL had when it began to wait, and what waits since then has
-        such ones. What came later, when the texts in it had been met often, has those that it would
-        have now: the first pages of a kind would else teach nothing of that kind.
+        The request has the features that its URL had when it began to wait, as those that have
+        waited since. Later requests have other features, once texts in their URLs have become
+        frequent. So the model also learns with the features that the URL would have now; otherwise
+        the first pages of a kind would teach nothing about later ones.
         """
         features = taken.features
         taught.learn(features, share, self._url_features.renewed(taken.url, features))

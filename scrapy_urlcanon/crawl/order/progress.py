@@ -1,4 +1,4 @@
-"""Follows what an ordered crawl brings: says it, ends the crawl, and keeps what was learned."""
+"""Follows what an ordered crawl brings: reports it, ends the crawl, and stores what was learned."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class CrawlNews:
 
 
 class OrderedCrawl:
-    """Builds the order of a crawl, follows how well it does, and ends the crawl where it is done.
+    """Builds the order of a crawl, measures how well it does, and ends the crawl when it is done.
 
-    :param fingerprints: say which requests are for one page, and which URL is canonical. None if
+    :param fingerprints: tells which requests are for one page, and which URL is canonical. None if
         Scrapy uses another fingerprinter, so that each URL is a page.
     """
 
@@ -111,7 +111,7 @@ class OrderedCrawl:
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
         self._fingerprints = fingerprints
-        # The pages of requests that were left: their variants are left too.
+        # Pages of requests that were left: their variants are left too.
         self._left_pages: BoundedMapping[bytes, bool] | None = None
         self._max_left_pages = settings.remembered_pages
         self._is_made_anew = False
@@ -127,7 +127,7 @@ class OrderedCrawl:
 
     @property
     def news(self) -> CrawlNews:
-        """What the crawl brought so far."""
+        """What the crawl has brought so far."""
         return CrawlNews(
             tuple(self._curve.points),
             tuple(self._deciles.rows()),
@@ -138,29 +138,30 @@ class OrderedCrawl:
     def own_priority(self, request: Request) -> int:
         """Return the priority that the spider gave *request*.
 
-        Scrapy changes the priority of redirects and retries, though they are the same requests. A
-        priority that only these have would get few fetches.
+        Scrapy changes the priority of redirects and retries, though they belong to the same
+        request. With a priority of their own they would form a lane with few fetches to learn from.
         """
         of_redirects = len(sources_of(request)) * self._of_redirect
         return request.priority - of_redirects - retries_of(request) * self._of_retry
 
     def draws(self, slot: str, priority: int) -> bool:
-        """Tell whether the next request of *slot*, of this *priority*, is to be drawn at random."""
+        """Tell whether the next request of *slot* with this *priority* is drawn at random."""
         return self._ending is not None and self._ending.draws(slot, priority)
 
     def is_done(self, slot: str, priority: int) -> bool:
-        """Tell whether the rest of *slot*, of this *priority*, is not worth fetching."""
+        """Tell whether the rest of *slot* with this *priority* is not worth fetching."""
         return self._ending is not None and self._ending.is_done(slot, priority)
 
     def is_left(self, request: Request) -> bool:
         """Tell whether *request* is a rescue for a page that was left.
 
-        A later crawl takes up that page. If it were fetched now, it would be fetched twice.
+        A later crawl takes up that page, and would fetch it a second time.
         """
         if self._ending is None or not mark_of(request, RESCUE):
             return False
         if self._left_pages is None:
-            # Made here, since few crawls come here. Earlier runs of the job may have left some.
+            # Made here, since few crawls need it. Earlier runs of the job may have left requests
+            # too.
             self._left_pages = BoundedMapping(self._max_left_pages)
             for left in self._left.so_far():
                 self._note_left(left)
@@ -168,9 +169,9 @@ class OrderedCrawl:
         return page is not None and page in self._left_pages
 
     def leave(self, request: Request) -> bool:
-        """Write *request*, which is not fetched, to the file; tell whether that went well."""
+        """Write *request* to the file of those not fetched; return whether that succeeded."""
         if mark_of(request, AUDIT):
-            # A later crawl does not have the page that it was to be compared with.
+            # A later crawl lacks the page that this was to be compared with.
             return True
         try:
             self._left.add(request)
@@ -185,7 +186,7 @@ class OrderedCrawl:
         return True
 
     def asks_again(self) -> None:
-        """Have the engine ask for the next request soon, though there was none now."""
+        """Make the engine ask for the next request soon, though there was none now."""
         # Otherwise it asks at the next response, or at its heartbeat after five seconds.
         slot = slot_of(self._crawler)
         if slot:
@@ -203,16 +204,16 @@ class OrderedCrawl:
             self._left_pages[page] = True
 
     def is_left_in(self, path: Path) -> bool:
-        """Tell whether *path* is the file of this crawl's own ``URLCANON_LEFT``."""
+        """Tell whether *path* is the ``URLCANON_LEFT`` file of this crawl."""
         return path.resolve() == self._left.path.resolve()
 
     def makes_job_anew(self) -> None:
-        """Note that all requests of this job, those that were left too, are scheduled again."""
+        """Note that all requests of this job are scheduled again, also those that were left."""
         self._left.begin_anew()
         self._is_made_anew = True
 
     def spider_opened(self, spider: Spider) -> None:
-        """Warn if requests wait in another queue, now that the scheduler is open."""
+        """Warn if requests wait in another queue. Called when the scheduler is open."""
         self._left.opened()
         if not self.has_queue:
             name = "SCHEDULER_PRIORITY_QUEUE"
@@ -233,20 +234,20 @@ class OrderedCrawl:
         self.order.downloaded(request, response)
 
     def spider_error(self, response: Response | Failure) -> None:
-        """Tell the order that a callback raised; errbacks do not matter to it."""
+        """Tell the order that a callback raised. Errbacks do not concern it."""
         if isinstance(response, Response):
             self.order.callback_failed(response)
 
     def spider_idle(self) -> None:
-        """Close the crawl, with a reason of its own, if requests were left.
+        """Close the crawl with a reason of its own if requests were left.
 
-        :raises CloseSpider: then.
+        :raises CloseSpider: in that case.
         """
         if self._left.counts and not scheduler_of(self._crawler).has_pending_requests():
             raise CloseSpider(NO_NEWS)
 
     def spider_closed(self, spider: Spider) -> None:
-        """Complete the stats, say what came of it, and save what was learned."""
+        """Set the stats, log the summary, and store what was learned."""
         self._left.closed()
         news, stats = self.news, self._stats
         stats.set(Stat.NOVELTY_FETCHED, self._curve.fetches)
@@ -295,7 +296,7 @@ class OrderedCrawl:
         self._curve.add(news.new)
         self._deciles.add(taken.expected, outcome.came)
         url = self._canonical(taken.url)
-        # Files whose text is not read are no trap, though they are fetched last.
+        # Files whose text is not read are no trap, though they come last.
         note = partial(
             self._kinds.note,
             new=news.new,
@@ -304,7 +305,7 @@ class OrderedCrawl:
         )
         note(url, found_on=self._canonical(taken.linked_by) if taken.linked_by else "")
         if first is not taken:
-            # A rule for the URLs that redirect to it would end these fetches too.
+            # A rule for URLs that redirect to it would end these fetches too.
             note(self._canonical(first.url))
         if self._ending:
             self._ending.note(
@@ -319,7 +320,7 @@ class OrderedCrawl:
                 self._save()
 
     def _warn(self) -> None:
-        # Of all runs of a job.
+        # Over all runs of a job.
         fetches = self._kinds.fetches
         for trap in self._kinds.traps(max(_WARN_FETCHES, int(fetches * _WARN_SHARE))):
             if trap.kind not in self._warned:

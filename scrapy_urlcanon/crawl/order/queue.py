@@ -1,4 +1,4 @@
-"""The priority queue of the scheduler where ``URLCANON_ORDER`` is on."""
+"""The priority queue of the scheduler for ``URLCANON_ORDER``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 
 
 _LEFT_AT_ONCE: Final = 100
-"""After so many requests that are left, and written down, what came over the network has its turn.
-To write 20,000 took seconds, in which the crawl did nothing else."""
+"""After this many requests that are left, the engine handles the network. Writing 20,000 took
+seconds, in which the crawl did nothing else."""
 
 
 class SiteQueue:
-    """The requests of one download slot that wait.
+    """The waiting requests of one download slot.
 
-    A higher priority comes first, as with Scrapy; what is expected of requests decides among
-    those of one.
+    Higher priorities come first, as in Scrapy. Among requests of one priority the order decides.
     """
 
     def __init__(self, crawl: OrderedCrawl, store: Store, room: Room, slot: str) -> None:
@@ -45,11 +44,11 @@ class SiteQueue:
         self._size = 0
 
     def __len__(self) -> int:
-        """Return how many wait."""
+        """Return how many requests wait."""
         return self._size
 
     def push(self, request: Request) -> None:
-        """Have *request* wait.
+        """Add *request*.
 
         :raises ValueError: if it cannot be stored.
         """
@@ -58,7 +57,7 @@ class SiteQueue:
         self._size += 1
 
     def pop(self) -> Request | None:
-        """Return the next request, or None where that was left, or none waits."""
+        """Return the next request; None if that one was left, or if none waits."""
         if not self._size:
             return None
         priority = max(self._lanes)
@@ -79,7 +78,7 @@ class SiteQueue:
         return request
 
     def peek(self) -> Request | None:
-        """Return the request that :meth:`pop` would return, and leave it there."""
+        """Return the request that :meth:`pop` would return, without removing it."""
         if not self._size:
             return None
         priority = max(self._lanes)
@@ -90,7 +89,7 @@ class SiteQueue:
         return Turn.DRAWN if is_drawn else self._order.turn(self._slot)
 
     def close(self) -> list[int]:
-        """Return the priorities of what is left."""
+        """Return the priorities of the requests that wait."""
         return list(self._lanes)
 
     def state(self) -> dict[int, State]:
@@ -98,7 +97,7 @@ class SiteQueue:
         return {priority: lane.state() for priority, lane in self._lanes.items()}
 
     def restore(self, state: dict[int, State]) -> list[int]:
-        """Have wait what waited when :meth:`state` was called; return its numbers."""
+        """Add the requests that waited when :meth:`state` was called; return their numbers."""
         numbers = []
         for priority, of_lane in state.items():
             numbers += self._lane(priority).restore(of_lane)
@@ -115,12 +114,12 @@ class SiteQueue:
 
 
 class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
-    """A ``SCHEDULER_PRIORITY_QUEUE`` that has first what will probably bring something new.
+    """A ``SCHEDULER_PRIORITY_QUEUE`` that returns requests first that probably bring something new.
 
-    Between download slots it is fair, as the one of Scrapy from which it is derived: of those with
-    the fewest active downloads each in turn. Requests of equal worth come in the order in which
-    they began to wait, start requests among them, and the queue stores them itself:
-    ``SCHEDULER_MEMORY_QUEUE`` and its like have no say.
+    It is fair between download slots, as its base class: it takes turns among those with the fewest
+    active downloads. Requests of equal worth come in the order in which they began to wait,
+    including start requests. It stores requests itself: ``SCHEDULER_MEMORY_QUEUE`` and similar
+    settings have no effect.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         self._room = Room()
         self._disk = DiskStore(Path(key), crawler.spider) if key else None
         self._store: Store = self._disk or MemoryStore()
-        # The names of the slots, sorted: in this order it is their turn.
+        # The names of the slots in sorted order, in which they take turns.
         self._slots: list[str] = []
         self._last = ""
         super().__init__(crawler, downstream_queue_cls, key, start_queue_cls=start_queue_cls)
@@ -155,7 +154,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         return cast("ScrapyPriorityQueue", SiteQueue(self._crawl, self._store, self._room, slot))
 
     def push(self, request: Request) -> None:
-        """Have *request* wait.
+        """Add *request*.
 
         :raises ValueError: if it cannot be stored.
         """
@@ -169,7 +168,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             queue.push(request)
 
     def pop(self) -> Request | None:
-        """Return the next request; None where none is left, or more are to be left than at once."""
+        """Return the next request; None if none waits, or many were left in a row."""
         for _ in range(_LEFT_AT_ONCE):
             if not self._slots:
                 return None
@@ -185,7 +184,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         return None
 
     def peek(self) -> Request | None:
-        """Return the request that :meth:`pop` would return, and leave it there."""
+        """Return the request that :meth:`pop` would return, without removing it."""
         return self.pqueues[self._next()].peek() if self._slots else None
 
     def _add(self, slot: str, queue: ScrapyPriorityQueue) -> None:
@@ -195,8 +194,8 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
     def _next(self) -> str:
         """Return the slot whose turn it is.
 
-        Scrapy's own looks at all of them each time. But no more slots have active downloads than
-        there are downloads, and the first one in turn that has none is taken.
+        Scrapy's own queue examines all slots each time. Here the search stops at the first slot
+        without active downloads, and no more slots can have some than there are downloads.
         """
         begin = bisect_right(self._slots, self._last)
         found, fewest = "", -1
@@ -210,7 +209,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         return found
 
     def close(self) -> Any:
-        """Write down what waits; return what the scheduler stores, to give it back next time."""
+        """Store what waits; return what the scheduler has to store and return to the next run."""
         self._slots.clear()
         if self._disk is None:
             return super().close()
@@ -221,9 +220,9 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         return index.write(self._disk.directory, waiting)
 
     def _restore(self, stored: list[Any]) -> None:
-        """Have wait what waited when the last run ended.
+        """Add the requests that waited when the last run ended.
 
-        :raises ValueError: if what it wrote down is not whole.
+        :raises ValueError: if what it stored is damaged.
         """
         assert self._disk is not None  # noqa: S101 - only a stored queue has a state
         for slot, state in index.read(self._disk.directory, stored).items():
@@ -233,7 +232,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             self._add(slot, cast("ScrapyPriorityQueue", queue))
 
     def _take_over(self, startprios: Any) -> None:
-        """Have wait what waited in the queues of Scrapy, in which the job began."""
+        """Add the requests that waited in Scrapy's queues, in which the job was begun."""
         kind: Any = ScrapyPriorityQueue
         if isinstance(startprios, dict):
             kind = DownloaderAwarePriorityQueue

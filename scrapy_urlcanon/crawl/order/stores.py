@@ -1,4 +1,4 @@
-"""Where the requests lie that wait: in memory or in files, under numbers that grow."""
+"""Stores the waiting requests, in memory or in files, under growing numbers."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ logger = logging.getLogger(__name__)
 
 _HEADER = struct.Struct(">LL")
 _SEGMENT = 1 << 24
-"""Bytes of one file; it is deleted when nothing in it waits any more."""
+"""The size of one file in bytes. A file is deleted when none of its requests waits any longer."""
 
 
 class Store(Protocol):
-    """Keeps requests."""
+    """Stores requests by number."""
 
     def put(self, request: Request) -> int:
-        """Keep *request*; return its number, which is higher than all before.
+        """Store *request*; return its number, which is higher than all before.
 
-        :raises ValueError: if it cannot be kept here.
+        :raises ValueError: if it cannot be stored here.
         """
 
     def get(self, number: int) -> Request | None:
-        """Return the request under *number*; None where it cannot be read any more."""
+        """Return the request with this *number*, or None if it can no longer be read."""
 
     def take(self, number: int) -> Request | None:
-        """Return the request under *number*, and forget it."""
+        """Return and remove the request with this *number*."""
 
 
 class MemoryStore:
-    """Keeps requests in memory."""
+    """Stores requests in memory."""
 
     def __init__(self) -> None:
         self._requests: dict[int, Request] = {}
@@ -58,10 +58,10 @@ class MemoryStore:
 
 
 class DiskStore:
-    """Keeps requests in files of a directory, pickled as Scrapy pickles them.
+    """Stores requests in files of a directory, pickled as Scrapy does.
 
-    A number is an offset in all files one after the other, so that what waits takes but its number
-    in memory.
+    A number is an offset in the concatenation of all files, so that a waiting request takes only a
+    number in memory.
 
     :param spider: has the callbacks, which are stored by name.
     """
@@ -71,7 +71,7 @@ class DiskStore:
         self._spider = spider
         directory.mkdir(parents=True, exist_ok=True)
         found = [int(path.suffix[1:]) for path in segments_in(directory)]
-        # Never goes on with a file, the end of which a kill may have torn.
+        # Always starts a new file: a kill may have torn the end of the last one.
         self._segment = max(found, default=-1) + 1
         self._end = 0
         self._waiting: dict[int, int] = {}
@@ -86,7 +86,7 @@ class DiskStore:
         """
         try:
             data = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
-        # As Scrapy's queues (scrapy/squeues.py), and what is nested too deep.
+        # As Scrapy's queues do (scrapy/squeues.py); RecursionError for what is nested too deep.
         except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
             raise ValueError(str(error)) from error
         if self._end >= _SEGMENT:
@@ -104,7 +104,7 @@ class DiskStore:
         return number
 
     def restore(self, number: int) -> None:
-        """Note that a request which was written before waits under *number*."""
+        """Note that a request that was written before waits under *number*."""
         segment = number // (2 * _SEGMENT)
         self._waiting[segment] = self._waiting.get(segment, 0) + 1
 
@@ -119,7 +119,7 @@ class DiskStore:
                 raise ValueError("wrong checksum")  # noqa: TRY301 - all that is wrong is told once
             # A job is trusted, as Scrapy's queue is.
             return request_from_dict(pickle.loads(data), spider=self._spider)  # noqa: S301
-        # As many as there are reasons why a class, or a callback, is another one by now.
+        # A class or a callback may have changed since, with any exception.
         except Exception as error:  # noqa: BLE001
             logger.error(  # noqa: TRY400 - the message says it all
                 "A waiting request can no longer be read: %(error)s",
@@ -164,7 +164,7 @@ class DiskStore:
             if self._reader:
                 self._reader[1].close()
                 self._reader = None
-            # It stays open, since those that come next lie there too.
+            # It stays open, since the next requests are mostly in the same file.
             self._reader = segment, self._path(segment).open("rb", buffering=0)
         return self._reader[1]
 

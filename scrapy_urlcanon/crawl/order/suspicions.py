@@ -1,4 +1,4 @@
-"""What is usual in the programs that sites run on: it drops nothing, but it orders."""
+"""Recognises URLs that are usually duplicates in the program of their site: these come later."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.profiles.installation import Installation
 
 SUSPECTED: Final = "suspected"
-"""The feature of such a request, of which little is expected until something else was learned."""
+"""The feature of such a request. Little is expected of it until the crawl has learned otherwise."""
 
 
 class Suspicions:
-    """Tells of which URLs the usual rules of recognised software say that others show the same."""
+    """Tells which URLs the usual rules of recognised programs would merge or skip."""
 
     def __init__(self) -> None:
-        # What both do to a URL is no suspicion.
+        # What this one does to a URL as well is no reason for suspicion.
         self._plain = Canonicalizer(preset="scrapy")
         self._usual = Canonicalizer(preset="scrapy")
         self._authorities: set[str] = set()
 
     def recognised(self, installations: Iterable[Installation]) -> None:
-        """Go by the usual rules of *installations*, which are all that there are on their hosts."""
+        """Apply the usual rules of *installations*, which have to be all those on their hosts."""
         by_host: dict[str, list[Installation]] = {}
         for one in installations:
             by_host.setdefault(one.host, []).append(one)
@@ -36,7 +36,7 @@ class Suspicions:
             self._usual.declare(host, tuple(rules))
 
     def of(self, url: str) -> tuple[str, ...]:
-        """Return the features of *url*: one where it is suspected."""
+        """Return the features of *url*: SUSPECTED, or none."""
         if not self._authorities or authority_of(url) not in self._authorities:
             return ()
         usual = self._usual

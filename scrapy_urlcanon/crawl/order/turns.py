@@ -1,4 +1,4 @@
-"""How often requests are fetched that are not those of which most is expected."""
+"""Decides when a request other than the most promising one is fetched."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from attrs import define, field
 from scrapy_urlcanon.crawl.order.lane import Turn
 
 _COLD: Final = 16
-"""So many requests of a site go to the shapes of URLs in turn before any is taken for its worth
-alone: of each shape too little is known."""
+"""The first requests of a site, this many, are taken by shape of URL in turn: too little is known
+about each shape to rank them."""
 _FLOOR, _LOWEST_FLOOR, _LESS = 16, 64, 4
-"""One of so many requests is taken out of turn in each of the two ways, whatever is expected: the
-first, while such ones bring as much as others; else less by that many each time, down to the
-second. With less by 16 the lists of a mail archive that lead to whole threads were found late."""
+"""In each of the two ways, one of this many requests is taken out of turn, whatever is expected of
+it: the first number as long as such requests bring as much as others. Otherwise the interval grows
+by the third number each time, up to the second. In steps of 16, the lists of a mail archive that
+lead to whole threads were found late."""
 _HIGHEST_FLOOR: Final = 4
-"""That often where what most is expected of brings next to nothing: there is nothing to lose."""
+"""The interval if the most promising requests bring next to nothing: then nothing can be lost."""
 _AS_GOOD: Final = 0.5
-"""This share of what those bring of late of which most was expected. That they bring anything is
-not enough: a crawl of pages that all say something gave an eighth of its fetches to find those with
-a tenth of what others say."""
+"""A request out of turn counts as good if it brings this share of what the most promising ones
+brought recently. It is not enough that it brings anything: a crawl whose pages all say something
+spent an eighth of its fetches on pages that say a tenth as much."""
 _OF_LATE: Final = 10
 _TRIED: Final = Turn.LEAST_TRIED
 _OUT_OF_TURN: Final = (
     (Turn.OLDEST,),
     (Turn.NEWEST, _TRIED, Turn.LEAST_KNOWN, _TRIED, _TRIED),
 )
-"""The turns of each way, one after the other. With the least tried alone the messages of a mail
-archive came late, which are of one shape with its many lists. With the least known as often a
-finder's filters did not end, each of which is another word, and a tracker's long pages came late.
-Without the newest it took long to find what lies deep: where the lists of a site say something too,
-as in a reference, nothing else was asked for until all of them were fetched.
-"""
+"""The rules of each way, used in rotation. With only the least tried shapes, the messages of a mail
+archive came late, since they have one shape and its lists have many. With the least known as often,
+the filters of a finder, each of which is a new word, did not end, and the long pages of a tracker
+came late. Without the newest, pages deep in a site took long to find: if its lists say something
+too, as in a reference, nothing else was fetched before all of them."""
 USUAL: Final = 0.2
-"""What a usual page counts."""
+"""The worth of an average page."""
 _NEXT_TO_NOTHING: Final = USUAL / 10
-"""Amounts below it are not compared. A calendar of pages with four new words each was fetched to
-the end of a crawl, and of what else waited, with 30 words each, less and less was tried."""
+"""Amounts below this are not compared. Otherwise a calendar whose pages have four new words each
+was fetched to the end of the crawl, while other pages with 30 words were tried less and less."""
 
 
 @define
 class _Way:
-    """A way in which requests are taken out of turn: less often while only the best bring much."""
+    """A way of taking requests out of turn, less often while only the most promising bring much."""
 
     turns: tuple[Turn, ...]
     next: int
@@ -51,7 +51,7 @@ class _Way:
 
     @property
     def turn(self) -> Turn:
-        """Which of its turns comes next."""
+        """The rule that is next in rotation."""
         return self.turns[self.taken % len(self.turns)]
 
 
@@ -62,7 +62,7 @@ def _ways() -> list[_Way]:
 
 @define
 class Turns:
-    """Says which of the requests of a download slot comes next: mostly the best, at times others.
+    """Says by which rule the next request of a download slot is taken: mostly the most promising.
 
     >>> turns = Turns()
     >>> for _ in range(_COLD + 4):
@@ -74,17 +74,17 @@ class Turns:
     taken: int = 0
     ways: list[_Way] = field(factory=_ways)
     best: float = 0.0
-    """What those brought of late of which most was expected."""
+    """A moving average of what the most promising requests brought recently."""
 
     @property
     def current(self) -> Turn:
-        """Which request comes next."""
+        """The rule for the next request."""
         if self.taken < _COLD:
             return Turn.SHAPES
         return next((way.turn for way in self.ways if self.taken >= way.next), Turn.BEST)
 
     def take(self, turn: Turn) -> None:
-        """Note that the next one was taken."""
+        """Note that a request was taken by this *turn*."""
         way = self._way(turn) if self.taken >= _COLD else None
         if way:
             way.next = self.taken + way.floor
@@ -92,7 +92,7 @@ class Turns:
         self.taken += 1
 
     def came(self, turn: Turn, amount: float) -> None:
-        """Note how much one brought that was taken at this *turn*."""
+        """Note how much a request brought that was taken by this *turn*."""
         if turn is Turn.BEST:
             self.best += (amount - self.best) / _OF_LATE
         elif way := self._way(turn):

@@ -1,4 +1,4 @@
-"""What a page is worth where it is not its text that counts: the setting ``URLCANON_ORDER_BY``."""
+"""Determines the worth of a page by its items or a user's callable: ``URLCANON_ORDER_BY``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ITEMS = 1 << 20
 
 
 class NewItems:
-    """The share of a page's items that the crawl had not seen before; a page without any has 0."""
+    """The share of a page's items that the crawl had not seen before; 0 for one without items."""
 
     def __init__(self) -> None:
         self._seen = SeenLines(_ITEMS)
@@ -37,9 +37,10 @@ class NewItems:
 
 
 class Scaled:
-    """The numbers of a callable of the user, as shares of what pages are worth that are worth any.
+    """Scales the numbers that a user's callable returns, relative to the average of those above 0.
 
-    Where it fails, or returns no number, the page is worth nothing; the first time that is said.
+    If the callable fails or returns no number, the page is worth nothing; the first failure is
+    logged.
 
     >>> scaled = Scaled(lambda response, items: len(items))
     >>> round(scaled(None, [1, 2]), 3), scaled(None, [])
@@ -52,7 +53,7 @@ class Scaled:
         self._has_failed = False
 
     def __call__(self, response: Response, items: Sequence[Any]) -> float:
-        """Return the share: a fifth is what is usual."""
+        """Return the worth, from 0 to 1. That of an average page is a fifth."""
         try:
             value = float(self._value(response, items))
             if not isfinite(value):
@@ -70,10 +71,10 @@ class Scaled:
 
 
 class Output:
-    """Passes on the requests that a callback makes of one response, and collects the items.
+    """Passes on the requests that a callback yields for one response, and collects the items.
 
-    :param linked: is told of each request.
-    :param done: is told of all items.
+    :param linked: called with each request.
+    :param done: called with all items at the end.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Output:
             self._items.append(each)
 
     def end(self) -> None:
-        """Note that there is no more."""
+        """Note that the callback has finished."""
         self._done(self._items)
 
 
