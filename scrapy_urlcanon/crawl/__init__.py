@@ -1,1 +1,1 @@
-"""The Scrapy half: how the canonical URL becomes the key of a request."""
+"""The Scrapy half of the plugin: makes canonical URLs the keys of requests, and loses no page."""

@@ -1,4 +1,4 @@
-"""The add-on: one line in ``ADDONS`` turns everything on."""
+"""The Scrapy add-on, which turns on the whole plugin: one line in ``ADDONS``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PATH = "scrapy_urlcanon.Addon"
 
 
 def why_off(settings: BaseSettings) -> str | None:
-    """Say why a crawl with *settings* goes by no rule of ours, or return None.
+    """Return why a crawl with *settings* applies no rules of the plugin, or None if it does.
 
     >>> from scrapy.settings import Settings
     >>> why_off(Settings({"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_ENABLED": "0"}))
@@ -52,7 +52,7 @@ def _is_ours(fingerprinter_class: Any) -> bool:
 
 
 def _addons(settings: BaseSettings) -> Iterator[Any]:
-    """Return the add-ons of *settings*, in the order of their numbers."""
+    """Yield the add-ons of *settings* in the order of their numbers."""
     try:
         named = build_component_list(settings["ADDONS"])
     except ValueError as error:
@@ -61,7 +61,7 @@ def _addons(settings: BaseSettings) -> Iterator[Any]:
 
 
 def _addon(named: Any) -> Any:
-    """Return the add-on that an entry of ``ADDONS`` is, or is the path of."""
+    """Return the add-on that an entry of ``ADDONS`` is or names."""
     try:
         return load_object(named)
     except (ImportError, NameError, TypeError, ValueError) as error:
@@ -84,7 +84,7 @@ class Addon:
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Put the fingerprinter and the middlewares in their places.
+        """Set the fingerprinter and the middlewares.
 
         :raises NotConfigured: if ``URLCANON_ENABLED`` is False.
         :raises ConfigurationError: if it is neither True nor False, a fingerprinter cannot be

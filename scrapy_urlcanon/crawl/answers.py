@@ -1,4 +1,4 @@
-"""What an answer is, as far as it tells without being read: a page, a part of one, a way to one."""
+"""Classifies responses by status and headers: a page, a part of a page, an error or a redirect."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
-"""What a server answers where there is nothing."""
+"""The statuses for a URL at which there is nothing."""
 _REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 CUT_SHORT: Final = "dataloss"
-"""The flag of a response that lacks its end, which Scrapy passes on if told to
-(``DOWNLOAD_FAIL_ON_DATALOSS``)."""
+"""The flag of a response whose end is missing. Scrapy passes such responses on with
+``DOWNLOAD_FAIL_ON_DATALOSS = False``."""
 BREAKS_OFF: Final = "breaks off"
-"""The flag of a page that lacks its end, as far as its host tells."""
+"""The flag of a page that seems to break off; see :class:`.PageEnds`."""
 _BLANK: Final = 500
-"""Bytes that a document without content has at most."""
-# Compiled where so short a one comes.
+"""The most bytes of a document that counts as blank."""
+# Compiled when the first document of this size comes.
 _EMPTY_FRAME: Final = rb"(?i)<(?:!doctype|/?(?:html|head|body))\b[^<>]*>"
 _PARTIAL: Final = frozenset({CUT_SHORT, BREAKS_OFF})
 
 
 def is_success(response: Response) -> bool:
-    """Tell whether the server says that *response* is what was asked for."""
+    """Tell whether *response* has a status from 200 to 299."""
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def is_error(response: Response) -> bool:
-    """Tell whether the server says that there is nothing, or that it failed."""
+    """Tell whether *response* has a status of 400 or more."""
     return response.status >= HTTPStatus.BAD_REQUEST
 
 
 def is_gone(response: Response) -> bool:
-    """Tell whether the server says that there is nothing."""
+    """Tell whether the server says that there is nothing at the URL."""
     return response.status in GONE
 
 
 def is_refusal(response: Response | None) -> bool:
-    """Tell whether the server answered that it does not want to be asked so much."""
+    """Tell whether the server asks for fewer requests."""
     return response is not None and (
         response.status in _REFUSALS or "Retry-After" in response.headers
     )
 
 
 def is_blank(response: Response) -> bool:
-    """Tell whether there is nothing in *response*, and nothing that a script may fill.
+    """Tell whether *response* has no content, and nothing that a script could fill.
 
-    A browser has a document for an empty answer too.
+    An empty document also counts, since a browser makes one of an empty response.
 
     >>> body = b"<html><head></head><body></body></html>"
     >>> is_blank(HtmlResponse("http://a.example/", body=body))
@@ -78,21 +78,21 @@ def has_nothing(response: Response) -> bool:
 
 
 def _stands_for_data(response: Response) -> bool:
-    """Tell whether *response*, which is empty, is no answer of a site, but comes with other data.
+    """Tell whether *response* is empty since other data comes with it, and was not sent by a site.
 
-    Such are those of scrapy-poet (``DummyResponse``), where what a callback takes needs no page,
-    and of scrapy-zyte-api, with what that service extracted: of a class of their own, and without
-    any header.
+    Examples are ``DummyResponse`` of scrapy-poet, for callbacks that need no page, and the
+    responses of scrapy-zyte-api with data that its service extracted. They have classes of their
+    own and no headers.
     """
     is_own = type(response).__module__.partition(".")[0] != Response.__module__.partition(".")[0]
     return is_own and not response.headers and not isinstance(response, TextResponse)
 
 
 def is_cut_short(response: Response) -> bool:
-    """Tell whether *response* is not all of what is there.
+    """Tell whether *response* lacks a part of the page.
 
-    Some servers and proxies answer with the beginning of a page, status 206, though nobody asked
-    for a part of it.
+    Some servers and proxies send the beginning of a page with status 206, though no part was asked
+    for.
 
     >>> [is_cut_short(HtmlResponse("http://a.example/", status)) for status in (200, 206)]
     [False, True]
@@ -102,7 +102,7 @@ def is_cut_short(response: Response) -> bool:
 
 
 def location_of(response: Response) -> str | None:
-    """Return the URL to which *response* redirects, if it does to any.
+    """Return the absolute URL to which *response* redirects, or None.
 
     >>> location_of(HtmlResponse("http://a.example/b", 302, {"Location": "c"}))
     'http://a.example/c'
@@ -117,10 +117,10 @@ def location_of(response: Response) -> str | None:
 
 
 def refreshes_elsewhere(response: Response, settings: BaseSettings) -> bool:
-    """Tell whether *response* sends browsers on to another URL, which nobody has followed.
+    """Tell whether *response* sends browsers to another URL, which Scrapy has not followed.
 
-    That is a ``<meta http-equiv="refresh">`` that Scrapy would follow, were it told to
-    (``METAREFRESH_ENABLED``; ``downloadermiddlewares/redirect.py``).
+    That is a ``<meta http-equiv="refresh">`` which Scrapy would follow with ``METAREFRESH_ENABLED``
+    (``downloadermiddlewares/redirect.py``).
 
     >>> from scrapy.settings import Settings
     >>> body = b'<meta http-equiv="refresh" content="0; url=/b">'
@@ -130,10 +130,11 @@ def refreshes_elsewhere(response: Response, settings: BaseSettings) -> bool:
     if not isinstance(response, HtmlResponse):
         return False
     try:
-        # Where Scrapy looked for it that is remembered.
+        # Scrapy caches the result for each response.
         seconds, url = get_meta_refresh(response, settings.getlist("METAREFRESH_IGNORE_TAGS"))
     except (LookupError, ValueError):
-        # No text can be made of it, as of ``charset=undefined``, or it leads to no URL.
+        # The page cannot be decoded, as with ``charset=undefined``, or the refresh has no valid
+        # URL.
         return False
     is_soon = seconds is not None and seconds < settings.getint("METAREFRESH_MAXDELAY")
     return is_soon and url != response.url

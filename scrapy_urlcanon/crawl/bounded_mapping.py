@@ -1,4 +1,4 @@
-"""A mapping of bounded size."""
+"""A mapping that forgets its oldest keys when it is full."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ V = TypeVar("V")
 
 
 class BoundedMapping(Generic[K, V]):
-    """Remembers at least the last ``limit // 2`` keys that were set, and at most *limit*.
+    """Remembers at most *limit* keys, and at least the last ``limit // 2`` that were set.
 
-    When the younger of two dictionaries is full the older one is forgotten whole: that
-    takes half the memory for each key of what an ``OrderedDict`` takes.
+    There are two dictionaries. When the younger one is full, the older one is dropped as a whole
+    and the younger one takes its place. That takes half the memory per key of an ``OrderedDict``.
 
     >>> mapping = BoundedMapping(4)
     >>> for key in "abcde":
@@ -40,12 +40,12 @@ class BoundedMapping(Generic[K, V]):
         return key in self._young or key in self._old
 
     def __iter__(self) -> Iterator[K]:
-        """Yield the keys that are remembered, the ones that were set first before the others."""
+        """Yield the remembered keys, older ones first."""
         yield from self._old
         yield from self._young
 
     def __setitem__(self, key: K, value: V) -> None:
-        """Remember *value* for *key*."""
+        """Store *value* for *key*."""
         self._old.pop(key, None)
         if len(self._young) >= self._half and key not in self._young:
             self._young, self._old = {}, self._young

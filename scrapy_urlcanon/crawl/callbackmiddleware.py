@@ -1,4 +1,4 @@
-"""The spider middleware next to the spider: what it sees gets to a callback."""
+"""The spider middleware nearest to the spider: what passes it reaches a callback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UrlCanonCallbackMiddleware:
-    """Notes what callbacks get, behind all middlewares that may keep a response from them."""
+    """Notes what callbacks are given, after all middlewares that may withhold a response."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -34,7 +34,7 @@ class UrlCanonCallbackMiddleware:
         self._earlier = earlier
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
-        """Note that the callback gets *response*."""
+        """Note that the callback is given *response*."""
         del spider
         if self._requests:
             self._requests.delivered(response)
@@ -44,9 +44,9 @@ class UrlCanonCallbackMiddleware:
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
     ) -> None:
-        """Note that the callback raised, also where a middleware handles it, which no signal tells.
+        """Note that the callback raised. If a middleware handles that, no signal is sent.
 
-        Scrapy asks this middleware first (``core/spidermw.py``, "process_spider_exception").
+        Scrapy calls this middleware first (``core/spidermw.py``, ``process_spider_exception``).
         """
         del exception, spider
         if self._requests:

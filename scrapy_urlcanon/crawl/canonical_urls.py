@@ -1,4 +1,4 @@
-"""The canonical URLs of requests."""
+"""Determines the canonical URL of a request, with the options in its ``meta``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OWN_RULES: Final = frozenset({META_KEY, PAGE_KEY, "verbatim_url"})
-"""Keys of the meta of a request that no rule is to touch, or that has rules of its own."""
+"""Keys of the meta of requests that no rule applies to, or that have rules of their own."""
 _REMEMBERED_UNPARSABLE = 100_000
 _MOST_REPORTED = 20
 
 
 class CanonicalUrls:
-    """Canonicalizes the URLs of requests under the options of their ``meta``."""
+    """Canonicalizes the URLs of requests, with the options in their ``meta``."""
 
     def __init__(self, canonicalizer: Canonicalizer, stats: CrawlStats) -> None:
         self._canonicalizer = canonicalizer
@@ -34,12 +34,12 @@ class CanonicalUrls:
         self._reported_meta: set[str] = set()
 
     def of(self, request: Request, url: str | None = None) -> str | None:
-        """Return the canonical URL of *request*, or None where no rule is to touch it.
+        """Return the canonical URL of *request*, or None if no rule applies to it.
 
-        That is so where its URL is to be taken as it is (``verbatim_url``,
-        ``meta["urlcanon"] = False``), is none of http and https, cannot be parsed, or has no host
-        for Scrapy (:func:`has_no_host`). Where the request names its page itself
-        (``meta["urlcanon_key"]``) that name stands for a URL.
+        That is so for a URL to be taken as it is (``verbatim_url``, ``meta["urlcanon"] = False``),
+        for one that is neither http nor https or cannot be parsed, and for one in which Scrapy
+        finds no host (:func:`has_no_host`). If the request names its page
+        (``meta["urlcanon_key"]``), the name takes the place of a URL.
 
         :param url: another URL than that of *request*, under the same meta.
         """
@@ -47,8 +47,8 @@ class CanonicalUrls:
             url = request.url
         meta = request.meta
         if PAGE_KEY in meta and names_its_page(request):
-            # As a URL, since other fingerprinters get it as one.
-            # Half of a pair of surrogates, as JSON may have it, is a name as any other.
+            # A URL, since other fingerprinters expect one. Half of a surrogate pair, which JSON may
+            # contain, is allowed in a name.
             return f"urlcanon-key://{quote(str(meta[PAGE_KEY]), safe='', errors='surrogatepass')}"
         if meta.get("verbatim_url") or has_no_host(url):
             return None
@@ -60,11 +60,11 @@ class CanonicalUrls:
         try:
             return self._canonicalizer.canonical_or_none(url, options=options)
         except ConfigurationError as error:
-            # The request is not to be lost for it, nor the log to be flooded: what is wrong may be
-            # another value with each.
+            # The request must not be lost because of that, nor the log flooded: each request may
+            # have another wrong value.
             is_new = str(error) not in self._reported_meta
             if is_new and len(self._reported_meta) < _MOST_REPORTED:
-                # Few crawls have such requests, and all would wait for the import.
+                # Imported here for a faster start: few crawls have such requests.
                 from scrapy_urlcanon.redaction import shown_url, visible_lines  # noqa: PLC0415
 
                 self._reported_meta.add(str(error))
@@ -75,7 +75,7 @@ class CanonicalUrls:
             return None
 
     def note_untouched(self, url: str) -> None:
-        """Note that no rule touched *url*; it counts where it cannot be parsed."""
+        """Count *url*, to which no rule applied, if it cannot be parsed."""
         if (
             url.startswith(("http:", "https:"))
             and len(self._unparsable) < _REMEMBERED_UNPARSABLE
@@ -86,24 +86,24 @@ class CanonicalUrls:
 
 
 def options_of(request: Request) -> Any:
-    """Return the options of *request* alone: None where there are none, False for no rules."""
+    """Return the options in the meta of *request*: None if there are none, False for no rules."""
     options = request.meta.get(META_KEY)
     return None if options is True else options
 
 
 def names_its_page(request: Request) -> bool:
-    """Tell whether *request* has a name for its page; None and the empty text are none.
+    """Tell whether *request* names its page. None and the empty string are no names.
 
-    Else all pages of which a spider has found no name would be one.
+    Otherwise all pages for which a spider found no name would be one page.
     """
     key = request.meta.get(PAGE_KEY)
     return key is not None and str(key) != ""
 
 
 def has_no_host(url: str) -> bool:
-    """Tell whether Scrapy sees no host in *url*, in which a browser does.
+    """Tell whether Scrapy finds no host in *url*, though a browser does.
 
-    Its request fails, and must not stand for the page that a browser would show.
+    Scrapy's request fails, and must not stand for the page that a browser shows.
 
     >>> has_no_host("http:///example.com/a"), has_no_host("http://example.com/a")
     (True, False)

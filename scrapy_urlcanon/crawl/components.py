@@ -1,4 +1,4 @@
-"""The components of the plugin that Scrapy constructs, and their places."""
+"""Registers the plugin's components in Scrapy's settings, each at its place."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REPORT = "scrapy_urlcanon.report.writer.ReportWriter"
-"""By its path, as in any setting: the report is built on the crawl, not the crawl on it."""
+"""By its path: the report imports the crawl, not the other way round."""
 ORDER = "scrapy_urlcanon.crawl.order.queue.NoveltyPriorityQueue"
 _LAST = sys.maxsize
-"""Behind whatever number a project gives."""
+"""After all components of the project, whatever their numbers."""
 _PLACES: Mapping[str, Mapping[type, int]] = {
     "DOWNLOADER_MIDDLEWARES": {
-        # Closest to the engine: it sees responses and exceptions after the redirect and retry
-        # middlewares have decided, and requests before another one drops them.
+        # Nearest to the engine: it sees responses and exceptions after the redirect and retry
+        # middlewares, and requests before any other middleware can drop them.
         UrlCanonDownloaderMiddleware: 40,
-        # Closest to the network.
+        # Nearest to the network.
         UrlCanonFailureMiddleware: _LAST,
     },
     "SPIDER_MIDDLEWARES": {
-        # Closest to the engine: it sees the URLs as the other middlewares left them.
+        # Nearest to the engine: it sees the URLs as the other middlewares left them.
         UrlCanonSpiderMiddleware: 20,
-        # Closest to the spider.
+        # Nearest to the spider.
         UrlCanonCallbackMiddleware: _LAST,
     },
 }
 
 
 def add_components(settings: BaseSettings) -> None:
-    """Put what *settings* call for in its place, but for what they have put elsewhere.
+    """Register what *settings* ask for, except components that they place themselves.
 
     :raises ConfigurationError: if the duplicate filter is not that of ``URLCANON_SEEN_SET``.
     """
@@ -59,7 +59,7 @@ def add_components(settings: BaseSettings) -> None:
     if value_of("order", settings):
         settings.set("SCHEDULER_PRIORITY_QUEUE", ORDER, "addon")
         _leave_depth_out(settings)
-    # Most crawls write no report, and every crawl would wait for the import.
+    # Loaded only if needed, for a faster start: most crawls write no report.
     if settings.get(name_of("report")):
         settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
     for name, components in _PLACES.items():
@@ -68,10 +68,10 @@ def add_components(settings: BaseSettings) -> None:
 
 
 def _leave_depth_out(settings: BaseSettings) -> None:
-    """Have the depth of a page change no priority: each would be one of its own.
+    """Let the depth of a page not change priorities: each depth would be a priority of its own.
 
-    The order would have nothing to choose but among pages of one depth, as where the settings of a
-    project ask for a breadth-first crawl, and a chain without an end would end depth by depth.
+    The order would then only choose among pages of one depth, as in a project that is set to crawl
+    breadth first, and an endless chain of pages would have to be ended depth by depth.
     """
     name = "DEPTH_PRIORITY"
     is_at_work = settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER and is_local(settings)
@@ -90,7 +90,7 @@ def _set_dupefilter(settings: BaseSettings) -> None:
     name = "DUPEFILTER_CLASS"
     priority = settings.getpriority(name)
     if priority == SETTINGS_PRIORITIES["command"]:
-        # Nobody set it but `scrapy shell`, which drops nothing.
+        # Only `scrapy shell` sets it, and drops nothing.
         return
     current = load_object(settings[name])
     if priority and not issubclass(current, SeenSetDupeFilter):
@@ -102,7 +102,7 @@ def _set_dupefilter(settings: BaseSettings) -> None:
 
 
 def warn_of_absent(settings: BaseSettings) -> None:
-    """Say which of the middlewares *settings* have turned off, with None for a place."""
+    """Warn of our middlewares that *settings* turn off by ``None`` as their place."""
     for name, components in _PLACES.items():
         present = [*map(load_object, build_component_list(settings.getwithbase(name)))]
         for component in components:
@@ -116,9 +116,9 @@ def warn_of_absent(settings: BaseSettings) -> None:
 
 
 def leave_job_alone(crawler: Crawler) -> None:
-    """Have no job where a page is shown only, as by ``scrapy shell``.
+    """Ignore ``JOBDIR`` if a page is only shown, as by ``scrapy shell``.
 
-    It would take what waits in ``JOBDIR`` out of the queue, for a spider that does nothing with it.
+    That would take waiting requests out of the queue, for a spider that does nothing with them.
     """
     if not is_run(crawler):
         crawler.settings.set("JOBDIR", None, "cmdline")

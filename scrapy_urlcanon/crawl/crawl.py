@@ -1,4 +1,4 @@
-"""Puts a crawl together: makes every part of it, and says who hears of what."""
+"""Builds the parts of the plugin for one crawl, and connects them to each other."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ _ATTRIBUTE = "_scrapy_urlcanon"
 
 
 class Crawl:
-    """Every part of the plugin in one crawl; None are those that it does not need.
+    """Holds all parts of the plugin for one crawl; parts that are not needed are None.
 
-    Whichever component Scrapy constructs first makes it, with :meth:`of`. What few crawls use is
-    imported where it is made: all would wait for it.
+    It is made by the first component that Scrapy constructs, through :meth:`of`. Parts that few
+    crawls use are imported where they are made, for a faster start.
 
-    :param fingerprinter_class: the class of the fingerprinter; None where Scrapy uses another one
-        than ours, so that no rule has a say in what a duplicate is.
+    :param fingerprinter_class: the class of the fingerprinter. None if Scrapy uses another one than
+        ours, so that our rules do not decide what is a duplicate.
     :raises ConfigurationError: if the settings of the plugin are not valid.
     """
 
@@ -95,7 +95,7 @@ class Crawl:
         self._audit_listeners: list[Callable[[AuditedPair], None]] = []
         self.is_run = is_run(crawler)
         settings = CrawlSettings.load(crawler.settings)
-        # What shows a page shows that one, and nothing that an audit would bring.
+        # Commands such as `scrapy fetch` show one page, and no audit is to fetch others.
         self.settings = settings if self.is_run else settings.having(audit=0.0)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
@@ -138,7 +138,7 @@ class Crawl:
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
 
     def _make_order(self) -> None:
-        """Make what orders the crawl, where an order is set."""
+        """Make the order of the crawl, if one is set; else check that the job has none."""
         if self.settings.order:
             from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
 
@@ -150,10 +150,10 @@ class Crawl:
             check_queue(Path(self._crawler.settings["JOBDIR"]))
 
     def _make_skip(self) -> None:
-        """Make what skips requests, where a rule does."""
+        """Make the part that skips requests, if a rule does."""
         from scrapy_urlcanon.crawl.skip import skipped_requests
 
-        # Signals hold their receivers weakly: what nobody asks for is to be kept all the same.
+        # Kept in an attribute, since signals only have weak references.
         self._skipped = skipped_requests(
             self._crawler,
             self.settings,
@@ -164,14 +164,14 @@ class Crawl:
         )
 
     def _make_recorder(self) -> None:
-        """Make what records what the crawl sees."""
+        """Make the part that records the crawl."""
         from scrapy_urlcanon.crawl.record.recorder import Recorder
 
         configuration = self.canonicalizer.configuration
         self.recorder = Recorder(self._crawler, self.settings, configuration, self.stats)
 
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
-        """Make what sees to it that no page is lost."""
+        """Make the parts that ensure that no page is lost."""
         settings, crawler, stats = self.settings, self._crawler, self.stats
         compares = settings.audit or settings.declared_canonical
         recovers = self._is_job and settings.job_journal
@@ -213,8 +213,8 @@ class Crawl:
                 self.ordered.makes_job_anew()
 
     def _make_software(self, fingerprints: PageFingerprints) -> None:
-        """Make what knows the programs that sites run on."""
-        # The preset says that nothing is to be merged that Scrapy keeps apart.
+        """Make the part that recognises the programs of sites."""
+        # This preset promises to merge nothing that Scrapy keeps apart.
         if not self.settings.profiles or self.canonicalizer.configuration.preset == "scrapy":
             return
         from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
@@ -248,7 +248,7 @@ class Crawl:
         return parts
 
     def _take_up(self, path: Path) -> None:
-        """Make what schedules the requests in the file at *path*, after those of a killed job."""
+        """Make the part that schedules the requests in the file at *path*, after a killed job's."""
         from scrapy_urlcanon.crawl.order.left import TakenUp
 
         is_own = self.ordered is not None and self.ordered.is_left_in(path)
@@ -256,7 +256,7 @@ class Crawl:
         self._taken_up = TakenUp(self._crawler, path, is_own=is_own, is_known=is_known)
 
     def _make_earlier(self, path: Path, fingerprints: PageFingerprints) -> None:
-        """Make what keeps the crawl from fetching the pages that earlier runs have got."""
+        """Make the part that refuses pages which earlier runs have got."""
         from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
 
         self.earlier = EarlierPages(
@@ -271,7 +271,7 @@ class Crawl:
         )
 
     def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
-        """Make what compares the contents of pages, to see which are one."""
+        """Make the parts that compare the contents of pages."""
         from scrapy_urlcanon.crawl.checks.audit import Audit
         from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
         from scrapy_urlcanon.crawl.checks.page_contents import PageContents
@@ -318,10 +318,10 @@ class Crawl:
     def of(
         cls, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None = None
     ) -> Crawl:
-        """Return the crawl of *crawler*, made on the first call.
+        """Return the crawl of *crawler*, made by the first call.
 
-        :param fingerprinter_class: that of the fingerprinter which is being constructed; by
-            default the one that the settings name, if it is ours.
+        :param fingerprinter_class: the class of the fingerprinter that is being constructed. By
+            default the one in the settings, if it is ours.
         """
         crawl = getattr(crawler, _ATTRIBUTE, None)
         if not isinstance(crawl, cls):
@@ -331,38 +331,38 @@ class Crawl:
 
     @property
     def order(self) -> Order | None:
-        """What expects of each request what it will bring, where that orders the crawl."""
+        """The order of the crawl, if one is set."""
         return self.ordered.order if self.ordered else None
 
     @property
     def reads_pages(self) -> bool:
-        """Whether a part asks what pages say."""
+        """Whether any part reads the text of pages."""
         return any((self.recorder, self.contents, self.order))
 
     @property
     def sampling_audit(self) -> Audit | None:
-        """The audit, where a share of what is dropped is fetched for it.
+        """The audit, if it fetches a share of what is dropped.
 
-        None where it compares pages for others alone.
+        None if it only compares pages for other parts.
         """
         return self.audit if self.settings.audit else None
 
     def fingerprinter_of(self, kind: type[F]) -> F:
-        """Return the fingerprinter; another one where that of the crawl is not of this *kind*."""
+        """Return the fingerprinter of the crawl, or a new one if that is not of this *kind*."""
         made = self.fingerprinter
         return made if isinstance(made, kind) else self._make(kind)
 
     def on_drop(self, listener: Callable[[Drop], None]) -> None:
-        """Call *listener* with each dropped request, once it is counted."""
+        """Call *listener* with each dropped request, after it was counted."""
         if self.dropped:
             self.dropped.reporters.append(listener)
 
     def on_audit(self, listener: Callable[[AuditedPair], None]) -> None:
-        """Call *listener* with each dropped variant that was compared."""
+        """Call *listener* with the result of each audit."""
         self._audit_listeners.append(listener)
 
     def spider_opened(self) -> None:
-        """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
+        """Start the parts: the scheduler is open, and nothing is scheduled yet."""
         obey_meta(self._crawler)
         self._hear_of_drops()
         if self.fingerprinter and self.dropped:
@@ -384,10 +384,10 @@ class Crawl:
             for doubt in self.settings.doubts():
                 logger.warning("%s", doubt, extra={"spider": self._crawler.spider})
 
-    # Who hears of what, in this order.
+    # Who is told of what, in this order.
 
     def _hear_of_drops(self) -> None:
-        """Have drops heard of by who attributes them, and tells all others; or by the others."""
+        """Report drops to the part that attributes them, or to the others if there is none."""
         if self.dropped:
             hear_of_drops(self._crawler, self.dropped.request_dropped)
             return
@@ -423,7 +423,7 @@ class Crawl:
             listener(pair)
 
     def _on_variant_of_earlier(self, request: Request, url: str) -> None:
-        """Have it audited whether *request* is for the page that an earlier run got by *url*."""
+        """Let the audit check that *request* is for the page that an earlier run got by *url*."""
         if self.sampling_audit and self.dropped:
             self.sampling_audit.answered(self.dropped.replaced(request, url))
 
@@ -433,7 +433,7 @@ class Crawl:
         self._suspect(found)
 
     def _suspect(self, found: tuple[Installation, ...]) -> None:
-        """Expect little of what is usually a duplicate in the software that was recognised."""
+        """Let the order expect little of what is usually a duplicate in these programs."""
         if self.order:
             self.order.suspicions.recognised(found)
 
@@ -451,10 +451,10 @@ class Crawl:
         if self.earlier:
             self.earlier.suspended(entry, domain)
 
-    # What the rules and the fingerprinter are made of.
+    # Rules and fingerprinter.
 
     def _guarded_configuration(self) -> Configuration:
-        """Return the rules to crawl under: what is stored may be of others."""
+        """Return the rules to crawl under, checked against those of what is already stored."""
         settings, spider = self._crawler.settings, self._crawler.spider
         configuration, mode = self.settings.configuration, self.settings.job_rules
         if self._shared:
@@ -471,10 +471,10 @@ class Crawl:
         return configuration
 
     def _make_fallback(self) -> None:
-        """Make the fallback.
+        """Make the fallback fingerprinter.
 
-        One that wraps a fingerprinter of ours asks this crawl for that, which is made in part: it
-        gets one over Scrapy's own (:meth:`fingerprinter_of`).
+        A fallback that wraps a fingerprinter of ours asks this crawl for one while it is being
+        built. It gets one over Scrapy's own (:meth:`fingerprinter_of`).
         """
         self._fallback = build_from_crawler(ScrapyRequestFingerprinter, self._crawler)
         named = self.settings.fallback_request_fingerprinter_class
@@ -486,7 +486,7 @@ class Crawl:
         return kind(self.canonicalizer, self.canonical_urls, self.first_urls, self._fallback)
 
     def _resume_suspensions(self) -> None:
-        """Suspend what the audit had suspended when the job was interrupted."""
+        """Suspend the entries that earlier runs of the job suspended."""
         if self._job_rules:
             for entry, domain in self._job_rules.suspended:
                 self.rule_changes.suspend(entry, domain)

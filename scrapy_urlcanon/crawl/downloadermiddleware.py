@@ -1,4 +1,4 @@
-"""The downloader middleware: sees every request that is fetched, redirects among them."""
+"""The downloader middleware, which sees each request that is sent, including redirects."""
 
 from __future__ import annotations
 
@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 
 
 _LONG = 1 << 17
-"""Bytes of a body that takes longer to read than an event loop should wait."""
+"""Bodies of this many bytes are read in a thread, since that would block the event loop too long.
+"""
 
 
 class UrlCanonDownloaderMiddleware:
     """Tells the parts of the plugin which requests are sent, and what becomes of them.
 
-    It sees what the retry and redirect middlewares have decided on. And it counts the redirects
-    that lead a request to its own canonical form. What no callback waits for, such as a robots.txt,
-    a file of a pipeline or a page that is fetched again, is no page of the crawl.
+    It sees what the retry and redirect middlewares have decided, and counts redirects that lead to
+    the request's own canonical form. Requests that no callback waits for, such as those for
+    robots.txt, for files of media pipelines or for second visits, are not pages of the crawl and
+    are ignored.
 
     The add-on puts it closest to the engine:
 
@@ -60,9 +62,9 @@ class UrlCanonDownloaderMiddleware:
         self._reads = crawl.reads_pages
 
     def process_request(self, request: Request) -> Response | None:
-        """Note that *request* is on its way; return the response where an audit had it.
+        """Note that *request* is sent; return its response if an audit has fetched it before.
 
-        It is counted where it follows a redirect to its own canonical form.
+        It is counted if it follows a redirect to its own canonical form.
         """
         forget_failure(request)
         if request.callback is NO_CALLBACK:
@@ -78,11 +80,11 @@ class UrlCanonDownloaderMiddleware:
             crawl.requests.sent(request)
         if crawl.settings.record_start and _is_redirected_start(request):
             record_as_seen(self._crawler, request)
-        # A retry comes here again.
+        # A retry passes here again, and must not count twice.
         is_hop = sources_of(request) and "retry_times" not in request.meta
         if is_hop and crawl.fingerprinter and crawl.fingerprinter.is_redirect_to_itself(request):
             crawl.stats.inc(Stat.REDIRECT_HOPS)
-            # A site may well redirect to another form of the page's URL than the rules make.
+            # A site may redirect to another form of the URL than the one that the rules make.
             canonical = crawl.canonical_urls.of(request)
             if canonical and as_fetched(canonical, request.url) == request.url:
                 crawl.stats.inc(Stat.REDIRECT_HOPS_REWRITABLE)
@@ -91,11 +93,11 @@ class UrlCanonDownloaderMiddleware:
     def process_response(
         self, request: Request, response: Response
     ) -> Response | Awaitable[Response]:
-        """Note what became of *request*: no redirect and no retry follows *response*.
+        """Note the outcome of *request*: no redirect or retry follows *response*.
 
-        What takes long to read is read in another thread first.
+        Long bodies are first read in another thread.
 
-        :raises IgnoreRequest: if it was an audit and the spider has that page.
+        :raises IgnoreRequest: if it was an audit, and the spider has the page.
         """
         if request.callback is NO_CALLBACK:
             return response
@@ -110,25 +112,25 @@ class UrlCanonDownloaderMiddleware:
         return self._note(request, response)
 
     def _note(self, request: Request, response: Response) -> Response:
-        """Tell all parts of *response*.
+        """Tell all parts about *response*.
 
-        :raises IgnoreRequest: if it was an audit and the spider has that page.
+        :raises IgnoreRequest: if it was an audit, and the spider has the page.
         """
         land(request)
         self._ends.note(response)
         crawl = self._crawl
         if crawl.software:
-            # Before its links are scheduled, and before what it shows is known by its fingerprint.
+            # Before its links are scheduled, and before its content is stored by fingerprint.
             crawl.software.received(request, response)
         audited = mark_of(request, AUDIT)
         if crawl.order:
             crawl.order.fetched(request, response)
         if is_made_up(request, response):
-            # It says nothing of the page.
+            # A response that a middleware made up says nothing about the page.
             if audited:
                 self._end_audit(request, None)
             return response
-        # What is fetched again to be compared was recorded when it was fetched first.
+        # Later fetches of one audit repeat pages that were recorded before.
         if crawl.recorder and (audited is None or audited["number"] == 1):
             crawl.recorder.record(request, response)
         if audited:
@@ -136,7 +138,7 @@ class UrlCanonDownloaderMiddleware:
             return response
         asked = crawl.requests.as_asked_for(request, response) if crawl.requests else request
         if crawl.contents:
-            # What is compared from now on is with the URL of this, and with what it shows.
+            # From now on audits compare with the URL and the content of this response.
             crawl.contents.note(asked, response)
         if crawl.audit:
             crawl.audit.note(asked, response)
@@ -155,7 +157,7 @@ class UrlCanonDownloaderMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Note that *request* failed for good.
 
-        :raises IgnoreRequest: if it was an audit, which is not the spider's business.
+        :raises IgnoreRequest: if it was an audit, which the spider must not hear of.
         """
         if request.callback is NO_CALLBACK:
             return
@@ -176,7 +178,7 @@ class UrlCanonDownloaderMiddleware:
         if crawl.audit and not crawl.audit.cases.fetched(request, response):
             if crawl.job:
                 crawl.job.done(request, fetched=False)
-            # The spider did not ask for it: the errback is not to hear of it.
+            # The spider did not ask for it, so its errback must not be called.
             request.errback = None
             if BROWSER_PAGE_KEY in request.meta:
                 from scrapy_urlcanon.crawl.checks.browser_pages import close_page  # noqa: PLC0415
@@ -186,6 +188,6 @@ class UrlCanonDownloaderMiddleware:
 
 
 def _is_redirected_start(request: Request) -> bool:
-    """Tell whether a start request, which the dupefilter never saw, led here."""
+    """Tell whether *request* was redirected from a start request, which the filter never saw."""
     is_start = request.dont_filter and "is_start_request" in request.meta
     return is_start and bool(sources_of(request))

@@ -1,4 +1,4 @@
-"""Says which files cannot be read or written, as on a full disk."""
+"""Logs which files cannot be read or written, as on a full disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class FailingFile:
-    """Says of a file that it cannot be used: once, until it can again.
+    """Logs that a file cannot be used: once, until it can be used again.
 
     :param lacks: what cannot be done with it, such as ``written``.
     :param consequence: what that means for the crawl, as a whole sentence.
@@ -27,10 +27,10 @@ class FailingFile:
         self._lacks = lacks
         self._consequence = consequence
         self.is_so = False
-        """Whether it cannot be used, as far as is known."""
+        """Whether it could not be used the last time."""
 
     def note(self, error: object) -> None:
-        """Note that it could not."""
+        """Note that it could not be used because of *error*."""
         if not self.is_so:
             self.is_so = True
             parts = self._path, self._lacks, error, self._consequence
@@ -38,16 +38,16 @@ class FailingFile:
 
 
 class UnwrittenFiles:
-    """Says once of each file of a job that it cannot be written, and counts how often."""
+    """Logs once for each file of a job that it cannot be written, and counts how often."""
 
     def __init__(self, stats: CrawlStats) -> None:
         self._stats = stats
         self._files: dict[Path, FailingFile] = {}
 
     def note(self, path: Path, error: OSError, consequence: str) -> None:
-        """Note that something could not be written to *path*.
+        """Note that *path* could not be written.
 
-        :param consequence: as of :class:`FailingFile`.
+        :param consequence: as for :class:`FailingFile`.
         """
         self._stats.inc(Stat.JOB_UNWRITTEN)
         file = self._files.setdefault(path, FailingFile(path, "written", consequence))

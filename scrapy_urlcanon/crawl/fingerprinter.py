@@ -1,4 +1,4 @@
-"""The request fingerprinter, as Scrapy constructs it."""
+"""The request fingerprinter that Scrapy constructs: ``REQUEST_FINGERPRINTER_CLASS``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 class RequestFingerprinter(PageFingerprints):
-    """Gives the requests for one page one fingerprint: that of its canonical URL.
+    """Gives all requests for one page the same fingerprint: that of its canonical URL.
 
-    ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` is asked for it, with the canonical URL.
+    The fingerprint is made by ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS``, which is given the
+    request with its canonical URL.
 
     >>> from scrapy import Request
     >>> from scrapy.utils.test import get_crawler
@@ -34,8 +35,8 @@ class RequestFingerprinter(PageFingerprints):
         :raises ConfigurationError: if the settings of the plugin are not valid.
         """
         if not crawler.settings.frozen:
-            # Without the add-on too: by the fingerprint alone pages would be lost. And another
-            # add-on may have set more since ours had its turn.
+            # Also without the add-on: with the fingerprinter alone, pages would be lost. And
+            # another add-on may have changed settings after ours.
             add_components(crawler.settings)
             leave_job_alone(crawler)
         warn_of_absent(crawler.settings)

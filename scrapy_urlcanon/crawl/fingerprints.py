@@ -1,4 +1,4 @@
-"""The fingerprints of requests: the fallback's fingerprint of the canonical URL."""
+"""Computes the fingerprints of requests: the fallback's fingerprint of the canonical URL."""
 
 from __future__ import annotations
 
@@ -34,24 +34,25 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Fewer would stay in the processor's cache, so that new URLs take a tenth less time. But pages link
-# again what others linked long ago: with 2,048 a crawl takes 8 % more instructions.
+# With fewer, new URLs take a tenth less time, as the memo fits into the processor's cache. But
+# pages link what others linked long ago: with 2,048 a crawl takes 8 % more instructions.
 _REMEMBERED_URLS = 16_384
 _KNOWN: Final = (
     Request
     if all(hasattr(Request("data:,"), name) for name in ("_url", "_body", "_meta"))
     else None
 )
-"""The class whose attributes are where Scrapy 2.19 has them (``http/request/__init__.py``)."""
+"""The class whose attributes can be read directly, as they are in Scrapy 2.19
+(``http/request/__init__.py``), or None."""
 _SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 
 
 class PageFingerprints:
-    """Gives the requests for one page one fingerprint.
+    """Gives all requests for one page the same fingerprint.
 
-    The fallback gets the request with its canonical URL, so that what it takes into account
-    besides the URL (headers, page objects) still counts. If the fallback is Scrapy's default class
-    it is not asked: a hash of method, canonical URL and body is enough, and far cheaper.
+    The fallback is given the request with its canonical URL, so that whatever else it considers
+    (headers, page objects) still counts. If the fallback is Scrapy's default class it is not
+    called: a hash of method, canonical URL and body does the same and is far cheaper.
 
     Requests without a canonical URL (:meth:`.CanonicalUrls.of`) get the fingerprint of the
     fallback.
@@ -76,11 +77,11 @@ class PageFingerprints:
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of *request*, 20 bytes with the default fallback.
 
-        Many components ask for it, several times for one request. So nothing is counted here, and
-        what is noted may be noted again.
+        Many components call this, several times for one request. So nothing is counted here, and
+        whatever is noted may be noted again.
         """
         if type(request) is _KNOWN:
-            # Its properties return these, and to call them takes a quarter of the time.
+            # Read directly, which takes a quarter of the time of calling the properties.
             url, body, meta = request._url, request._body, request._meta  # noqa: SLF001
         else:
             url, body, meta = request.url, request.body, request.meta
@@ -91,8 +92,8 @@ class PageFingerprints:
             and request.callback is not NO_CALLBACK
             and (not meta or _SPECIAL_META.isdisjoint(meta))
         ):
-            # Nothing but the URL counts. To remember the last URLs takes less time and memory than
-            # to remember the fingerprint of each request.
+            # Only the URL counts. Remembering the last URLs takes less time and memory than
+            # remembering the fingerprint of each request.
             memo = self._memo
             fingerprint = memo.get(url)
             if fingerprint is not None:
@@ -114,25 +115,25 @@ class PageFingerprints:
         return known
 
     def canonical(self, url: str) -> str:
-        """Return the URL that a plain request for *url* has the fingerprint of."""
+        """Return the canonical URL of a plain request for *url*."""
         return self._canonicalizer.canonicalize(url)
 
     def of_canonical(self, url: str) -> bytes:
-        """Return the fingerprint of the plain requests whose canonical URL is *url*."""
+        """Return the fingerprint of plain requests whose canonical URL is *url*."""
         if self._fallback_is_default:
             return sha1(url.encode()).digest()  # noqa: S324
         return self._of_url(Request(url), url)
 
     def was_asked_for(self, url: str) -> bool:
-        """Tell whether the fingerprint of a plain request for *url* was asked for lately."""
+        """Tell whether the fingerprint of a plain request for *url* was asked for recently."""
         return url in self._memo
 
     def forget_url(self, url: str) -> bool:
-        """Forget that the fingerprint of *url* was asked for; return whether it was, lately."""
+        """Forget that the fingerprint of *url* was asked for; return whether it recently was."""
         return self._memo.pop(url, None) is not None
 
     def forget(self) -> None:
-        """Forget all fingerprints: the rules changed."""
+        """Forget all fingerprints, since the rules changed."""
         self._memo.clear()
         self._fingerprints.clear()
 
@@ -149,9 +150,9 @@ class PageFingerprints:
             return _apart(untouched, reason) if reason else untouched
         reason = self.reason_for_own_fingerprint(request, canonical)
         if reason:
-            # With the fingerprint of its page it would be dropped as a duplicate, and the HTTP
-            # cache would answer with what is stored for the page: the redirect that led here, or
-            # the failure because of which this request is made.
+            # With the fingerprint of its page it would be dropped as a duplicate. And the HTTP
+            # cache would answer with what it stored for the page: the redirect that led here, or
+            # the failure that this request is to make up for.
             return _apart(self._of_url(request, request.url), reason)
         fingerprint = self._of_url(request, canonical)
         self._first_urls.note(fingerprint, request.url, canonical)
@@ -170,20 +171,22 @@ class PageFingerprints:
             self._first_urls.know(fingerprint, url)
 
     def first_url(self, page: bytes) -> str | None:
-        """Return the URL that stands for *page*; None where it is a canonical one."""
+        """Return the URL that stands for *page*, or None if that is the canonical one."""
         return self._first_urls.of(page)
 
     def page(self, request: Request, url: str | None = None) -> bytes | None:
-        """Return the fingerprint that the requests for the page of *request* share.
+        """Return the fingerprint that all requests for the page of *request* share.
 
-        :param url: another URL than that of *request*; None is returned for one that no
-            rule is to touch.
+        It differs from :meth:`fingerprint` for requests with a fingerprint of their own, such as
+        rescues and redirects to the own canonical form.
+
+        :param url: another URL than that of *request*. The result is None if no rule applies to it.
         """
         meta = request.meta
         if url is None and "redirect_urls" not in meta and MARK_KEY not in meta:
             return self.fingerprint(request)
         if url is not None and asks_by_url(request) and OWN_RULES.isdisjoint(meta):
-            # The fingerprint of a plain request for it was asked for lately.
+            # Known if the fingerprint of a plain request for it was asked for recently.
             known = self._memo.get(url)
             if known is not None:
                 return known
@@ -193,7 +196,7 @@ class PageFingerprints:
         return self._of_url(request, canonical)
 
     def reason_for_own_fingerprint(self, request: Request, canonical: str) -> str | None:
-        """Return why *request* has a fingerprint derived from its URL as it is, or None."""
+        """Return why *request* needs a fingerprint made from its URL as it is, or None."""
         if MARK_KEY in request.meta:
             reason = reason_for_own_fingerprint(request)
             if reason:
@@ -212,28 +215,28 @@ class PageFingerprints:
         )
 
     def _of_url(self, request: Request, url: str) -> bytes:
-        """Return the fingerprint of *request* as if it were for *url*."""
+        """Return the fingerprint that *request* would have with *url* as its URL."""
         if self._fallback_is_default:
             if request.method == "GET" and not request.body:
                 return sha1(url.encode()).digest()  # noqa: S324
-            # Each part but the last has its length before it, so that no two requests have the same
-            # text, and none has that of a URL.
+            # Each part but the last is prefixed with its length, so that no two requests give the
+            # same text, and none gives that of a URL.
             method = request.method
             framed = f"{len(method)}:{method}{len(url)}:{url}".encode() + request.body
             return sha1(framed).digest()  # noqa: S324
-        # With verbatim_url, or the fallback would canonicalize it once more (Scrapy 2.17).
+        # verbatim_url keeps the fallback from canonicalizing the URL again (Scrapy 2.17).
         return self._fallback.fingerprint(
             with_url(request, url, meta={**request.meta, "verbatim_url": True})
         )
 
 
 def _apart(fingerprint: bytes, reason: str) -> bytes:
-    """Return a fingerprint of its own for a request, made of *fingerprint* and a *reason*."""
+    """Return a fingerprint made from *fingerprint* and *reason*, different from all others."""
     return sha1(f"{reason}:".encode() + fingerprint).digest()  # noqa: S324
 
 
 def warn_of_another(crawler: Crawler) -> None:
-    """Warn if Scrapy uses another fingerprinter than one of ours."""
+    """Warn if Scrapy uses a fingerprinter that is none of ours."""
     in_use = type(crawler.request_fingerprinter)
     if not issubclass(in_use, PageFingerprints):
         logger.warning(

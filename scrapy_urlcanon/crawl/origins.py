@@ -1,8 +1,8 @@
-"""What redirected to a request, and of which URL its answer is.
+"""Tells from where a request was redirected, and to which URL its response belongs.
 
-Scrapy notes redirects in ``meta``, and there they stay: a spider that copies the meta of a response
-to its own requests (``meta=response.meta``) has them look as if they were redirected, from pages
-that have nothing to do with them. So it is noted beside them where redirects ended.
+Scrapy notes redirects in ``meta``, where they stay. If a spider copies the meta of a response to
+its own requests (``meta=response.meta``), these look as if they had been redirected from unrelated
+pages. So the URL at which redirects ended is noted beside them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 LANDED_KEY: Final = "_urlcanon_landed"
-"""In ``request.meta``: the URL at which redirects ended, and which of all that
-stand there these were, from and to. Plain data, as any queue can store it."""
+"""In ``request.meta``: the URL at which redirects ended, and the range of entries in
+``redirect_urls`` that led to it. Plain data, so that any queue can store it."""
 
 
 def land(request: Request) -> None:
-    """Note that what redirected to *request* ends there: no further redirect follows."""
+    """Note that the redirects to *request* end there: no further one follows."""
     count = len(_redirect_urls(request))
     if count:
         request.meta[LANDED_KEY] = [request.url, count - len(sources_of(request)), count]
 
 
 def sources_of(request: Request) -> Sequence[str]:
-    """Return the URLs from which redirects led to *request*, the first one first.
+    """Return the URLs from which redirects led to *request*, in order.
 
     >>> from scrapy import Request
     >>> request = Request("http://a.example/b", meta={"redirect_urls": ["http://a.example/a"]})
@@ -47,15 +47,15 @@ def sources_of(request: Request) -> Sequence[str]:
 
 
 def _redirect_urls(request: Request) -> Sequence[object]:
-    """Return what Scrapy notes of redirects; a spider may have put anything there."""
+    """Return what Scrapy notes of redirects. A spider may have put anything there."""
     urls = request.meta.get("redirect_urls")
     return urls if urls and isinstance(urls, (list, tuple)) else ()
 
 
 def answered_by(request: Request, response: Response) -> str:
-    """Return of which URL *response* to *request* is.
+    """Return the URL to which *response* to *request* belongs.
 
-    The HTTP cache may have had the page by another one of it: what Scrapy gives is that URL
+    The HTTP cache may have stored the page for another of its URLs, which the response then has
     (Scrapy 2.19, ``extensions/httpcache.py``).
 
     >>> from scrapy import Request
@@ -67,12 +67,12 @@ def answered_by(request: Request, response: Response) -> str:
 
 
 def as_sent(url: str) -> str:
-    """Return *url* as it is sent: without its fragment."""
+    """Return *url* as it is sent, without its fragment."""
     return url.partition("#")[0]
 
 
 def as_shown(url: str) -> str:
-    """Return *url* without what makes no other page of it, even in a browser.
+    """Return *url* without its fragment, unless that selects a page (routes: ``#!``, ``#/``).
 
     >>> as_shown("http://a.example/p#top"), as_shown("http://a.example/#!/p")
     ('http://a.example/p', 'http://a.example/#!/p')
@@ -82,6 +82,6 @@ def as_shown(url: str) -> str:
 
 
 def address_of(url: str) -> str:
-    """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
+    """Return *url* without what redirects often change: scheme, ``www`` and a final slash."""
     path, mark, query = as_sent(url).partition("://")[2].partition("?")
     return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"

@@ -1,9 +1,11 @@
-"""The requests that the plugin makes itself: copies with a mark that says why, and for which URL.
+"""Makes and recognises the requests that the plugin adds to a crawl.
 
-The mark is in ``meta``, because retries, redirects and jobs on disk make new
-:class:`~scrapy.Request` objects that keep nothing but ``meta``. It names its URL, because spiders
-copy ``meta`` to requests of their own (``meta=response.meta``): on a request for any other URL it
-means nothing. The mark of an audit is an exception; it is removed before a spider gets the request.
+They are copies of requests of the spider with a mark that says why they were made, and for which
+URL. The mark is in ``meta``, since retries, redirects and jobs on disk make new
+:class:`~scrapy.Request` objects that keep nothing but ``meta``. It names its URL, since spiders
+    copy ``meta`` to requests of their own (``meta=response.meta``): for any other URL it is
+    invalid. The mark of an audit is an exception; it is removed before a spider is given the
+    request.
 """
 
 from __future__ import annotations
@@ -23,23 +25,23 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 MARK_KEY: Final = "_urlcanon"
-"""In ``request.meta``; plain data, so that any queue can store it."""
+"""In ``request.meta``: the mark. Plain data, so that any queue can store it."""
 
 RESCUE: Final = "rescue"
 """A variant that is fetched because the request that it was dropped for failed."""
 AUDIT: Final = "audit"
-"""A variant that is fetched to compare it with the page that it was dropped for."""
+"""A variant, or a kept URL, that is fetched to compare the two."""
 RELEASED: Final = "released"
-"""A variant that is fetched for the spider after all; ``in_doubt`` if it looks different, but an
-audit could not tell whether it is another page."""
+"""A dropped variant that is fetched for the spider after all; ``in_doubt`` if it looks different
+but an audit could not tell whether it is another page."""
 OWN_URL: Final = "own URL"
-"""For the HTTP cache alone: an outcome of one URL, such as a failure, that the other URLs of its
-page do not share."""
+"""Only for the HTTP cache: the outcome of one URL, such as a failure, that other URLs of the page
+do not share."""
 REWRITTEN: Final = "rewritten"
-"""A request in the place of another one: for the canonical URL, or for the URL at which the page of
-a skipped URL is found."""
+"""A request that replaces another one: for the canonical URL, or for the URL at which the page of a
+skipped URL is found."""
 SKIPPED: Final = "skipped"
-"""A request for a skipped URL, which waits for the outcome of the one in its place."""
+"""A request for a skipped URL that waits for the outcome of its replacement."""
 
 OF_ANOTHER_URL: Final = frozenset(
     {
@@ -52,17 +54,17 @@ OF_ANOTHER_URL: Final = frozenset(
         "retry_times",
     }
 )
-"""Keys of ``meta`` that belong to one URL, and are not copied to a request for another URL."""
+"""Keys of ``meta`` that belong to one URL and are not copied to a request for another."""
 NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
-"""Keys of ``meta`` that only requests have which are not :func:`plain <is_plain>`."""
+"""Keys of ``meta`` that no :func:`plain <is_plain>` request has."""
 _CREDENTIALS: Final = ("Authorization", "Cookie")
 
 
 def with_url(request: Request, url: str, meta: dict[str, Any] | None = None) -> Request:
-    """Return a copy of *request* with *url*, and with *meta* where it is given.
+    """Return a copy of *request* with *url*, and with *meta* if given.
 
-    :meth:`scrapy.Request.replace` calls the constructor, which fails for subclasses that
-    require arguments they do not list in ``attributes``.
+    :meth:`scrapy.Request.replace` calls the constructor, which fails for subclasses with required
+        arguments that are not in their ``attributes``.
     """
     changed: dict[str, Any] = {"url": url} if meta is None else {"url": url, "meta": meta}
     try:
@@ -84,9 +86,9 @@ def marked(request: Request, reason: str, url: str | None = None, **details: Any
 
 
 def rewritten(request: Request, url: str, **details: Any) -> Request:
-    """Return a request for *url* in the place of *request*; :func:`original_of` undoes that.
+    """Return a request for *url* that replaces *request*; :func:`original_of` is the inverse.
 
-    On another site it has no credentials, as after a redirect (Scrapy 2.19,
+    If the site is another one, credentials are removed as by a redirect (Scrapy 2.19,
     ``downloadermiddlewares/redirect.py``).
     """
     copy = marked(request, REWRITTEN, url, original=request.url, **details)
@@ -99,9 +101,9 @@ def rewritten(request: Request, url: str, **details: Any) -> Request:
 
 
 def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
-    """Return the mark of *request* with *reason*, if it is for its URL or one that redirected here.
+    """Return the mark of *request* with *reason*, if it is valid for its URL.
 
-    The mark of an audit is valid for any URL.
+    It is also valid if its URL was redirected here. The mark of an audit is valid for any URL.
     """
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict) or mark.get("reason") != reason:
@@ -115,7 +117,7 @@ def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
 
 
 def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
-    """Return the mark of *request* with one of *reasons*, if it is for the URL of *request*."""
+    """Return the mark of *request* with one of *reasons*, if it names the very URL of *request*."""
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict) or mark.get("url") != request.url:
         return None
@@ -123,28 +125,28 @@ def own_mark_of(request: Request, *reasons: str) -> dict[str, Any] | None:
 
 
 def inherited_mark_of(request: Request, reason: str) -> dict[str, Any] | None:
-    """Return the mark of *request* with *reason*, for whatever URL it is."""
+    """Return the mark of *request* with *reason*, whatever URL it names."""
     mark = request.meta.get(MARK_KEY)
     return mark if isinstance(mark, dict) and mark.get("reason") == reason else None
 
 
 def is_plain(request: Request) -> bool:
-    """Tell whether *request* was made neither by the plugin nor by a redirect."""
+    """Tell whether neither the plugin nor a redirect made *request*."""
     return NOT_PLAIN.isdisjoint(request.meta)
 
 
 def asks_by_url(request: Request) -> bool:
-    """Tell whether *request* asks for its URL and sends nothing: a GET without a body."""
+    """Tell whether *request* is a GET without a body, so that only its URL selects the page."""
     return request.method == "GET" and not request.body
 
 
 def by_get(request: Request) -> Request:
-    """Return *request* if it is a GET, else a plain one for its URL with the same meta."""
+    """Return *request* if it is a GET, else a plain GET for its URL with the same meta."""
     return request if request.method == "GET" else Request(request.url, meta=request.meta)
 
 
 def is_unfiltered(request: Request) -> bool:
-    """Tell whether *request* is not both dropped and recorded by its fingerprint, as others are."""
+    """Tell whether *request* is not dropped, or not recorded, by the duplicate filter."""
     meta = request.meta
     return request.dont_filter or meta.get(RECORD_KEY) is False or meta.get(DROP_KEY) is False
 
@@ -157,7 +159,7 @@ def is_unrecorded(request: Request) -> bool:
 def is_for_the_spider(request: Request) -> bool:
     """Tell whether a callback of the spider waits for the page of *request*.
 
-    Not if it is for a robots.txt, a file of a media pipeline, or fetched to be compared.
+    Not for a robots.txt, a file of a media pipeline, or a fetch of an audit.
     """
     return request.callback is not NO_CALLBACK and not mark_of(request, AUDIT)
 
@@ -168,7 +170,7 @@ def is_retry(request: Request) -> bool:
 
 
 def retries_of(request: Request) -> int:
-    """Return how often *request* was tried before; a spider may have put anything there.
+    """Return how often *request* was tried before. A spider may have put anything there.
 
     >>> [retries_of(Request("data:,", meta={"retry_times": times})) for times in (2, -1, "two")]
     [2, 0, 0]
@@ -178,9 +180,9 @@ def retries_of(request: Request) -> int:
 
 
 def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
-    """Tell whether *spider* allows the domain of *request*, but not that of *url*.
+    """Tell whether *spider* allows the domain of *request* but not that of *url*.
 
-    The offsite middleware would refuse a request for *url* without a word (Scrapy 2.19,
+    The offsite middleware would refuse a request for *url* (Scrapy 2.19,
     ``downloadermiddlewares/offsite.py``).
     """
     allowed = getattr(spider, "allowed_domains", None)
@@ -190,11 +192,11 @@ def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
 
 
 def reason_for_own_fingerprint(request: Request) -> str | None:
-    """Return why *request* must not have the fingerprint of its page, as a text; None if it may.
+    """Return why *request* needs a fingerprint other than that of its page, as text, or None.
 
     The text differs for each callback of a rescue, since each needs the page, and for each fetch of
-    an audit. It is the same for a retry. What a redirect from a rescue leads to has no reason of
-    its own: it is a page like any other. What one from an audit leads to does, as it is compared.
+    an audit. It is the same for retries. The target of a redirect from a rescue has none, since it
+    is a page like any other. The target of a redirect from an audit has one, since it is compared.
     """
     mark = own_mark_of(request, RESCUE, RELEASED, OWN_URL)
     if mark:
@@ -207,7 +209,7 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
 
 
 def original_of(request: Request) -> Request:
-    """Return the request in whose place *request* was made; *request* itself if there is none."""
+    """Return the request that *request* replaces, or *request* itself if it replaces none."""
     mark = mark_of(request, REWRITTEN)
     if mark is None:
         return request

@@ -1,4 +1,4 @@
-"""Reads each response once, for all parts of the crawl that ask what it says."""
+"""Parses each response once, for all parts of the plugin that read pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _links: WeakKeyDictionary[Response, list[tuple[etree._Element, str]]] = WeakKeyD
 
 
 def page_of(response: Response) -> Page:
-    """Return what *response* says; the same object for as long as the response is in use.
+    """Return what *response* says; the same object as long as the response is in use.
 
     >>> response = HtmlResponse("http://a.example/", body=b"<title>A</title>", encoding="utf-8")
     >>> page_of(response).title, page_of(response) is page_of(response)
@@ -47,35 +47,35 @@ def page_of(response: Response) -> Page:
 
 
 def _text_of(response: Response) -> str | None:
-    """Return the text of *response*; None where it has none."""
+    """Return the text of *response*, or None if it has none."""
     try:
         return response.text if isinstance(response, TextResponse) else None
     except (LookupError, UnicodeError):
-        # Servers name what they like, such as ``charset=undefined``, and some of Python's codecs
-        # make no text of bytes.
+        # A server may name any charset, such as ``undefined``, and some of Python's codecs decode
+        # no bytes.
         return None
 
 
 def forget(response: Response) -> None:
-    """Forget what *response* says; it is read anew for who asks later.
+    """Forget what *response* says. It is parsed again if anybody asks later.
 
-    Scrapy's responses live until the garbage collector comes by, a hundred pages later, and it
-    would look at each hash of each line of these.
+    Scrapy's responses live until the garbage collector runs, about a hundred pages later, and it
+    would traverse each hash of each of their lines.
     """
     _pages.pop(response, None)
 
 
 def read_ahead(response: Response) -> None:
-    """Read all of *response* that somebody may ask for; may be called from another thread.
+    """Parse all of *response* that may be asked for. May be called from another thread.
 
-    Who asks then has it at once, and so has the spider the tree.
+    Later calls, and the spider's selectors, find it parsed.
     """
     page = page_of(response)
     _ = page.signature, page.digest, page.canonical
 
 
 def tree_of(response: Response) -> etree._Element | None:
-    """Return the document that *response* is, which the spider finds parsed; None of no HTML.
+    """Return the parsed HTML of *response*, shared with the spider's selectors; None for no HTML.
 
     >>> tree_of(HtmlResponse("http://a.example/", body=b"<p>A", encoding="utf-8")).tag
     'html'
@@ -89,11 +89,11 @@ def tree_of(response: Response) -> etree._Element | None:
 
 
 def links_of(response: Response) -> list[tuple[etree._Element, str]]:
-    """Return the first links of *response*, each with its address as it stands there.
+    """Return the first links of *response*, each with its ``href`` as written.
 
-    They are looked for once for all who ask in turn, since an element of lxml that nobody holds is
-    made anew each time; and held for one response, or the garbage collector would look through
-    those of a hundred: Scrapy's responses live until it comes by.
+    They are collected once for all who ask in turn, since lxml makes an element anew if nobody
+    holds it. They are kept for one response only: responses live until the garbage collector runs,
+    and it would traverse those of a hundred.
 
     >>> body = b'<a name=top></a><a href="/b">B</a>'
     >>> links = links_of(HtmlResponse("http://a.example/", body=body, encoding="utf-8"))
@@ -110,6 +110,6 @@ def links_of(response: Response) -> list[tuple[etree._Element, str]]:
 
 
 def _tree(response: ref[HtmlResponse]) -> etree._Element | None:
-    # A page that held its response would never be forgotten.
+    # A weak reference: a page that holds its response would never be freed.
     found = response()
     return None if found is None else tree_of(found)

@@ -1,4 +1,4 @@
-"""What changes the rules of a crawl: suspended entries, what sites declare, what is known."""
+"""Changes the rules during a crawl: suspends entries, and adds what sites declare."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class RuleChanges:
     """Changes the rules of a crawl.
 
-    :param on_change: is called after each change: fingerprints may be others now.
-    :param on_suspend: is called with each suspended entry and its domain.
+    :param on_change: called after each change, since fingerprints may have changed.
+    :param on_suspend: called with each suspended entry and its domain.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class RuleChanges:
         self._declared: dict[str, dict[str, tuple[RuleSet, ...]]] = {}
 
     def suspend(self, entry: RuleEntry, domain: str) -> bool:
-        """Turn *entry* off on *domain*, a normalized one, for the rest of the crawl.
+        """Turn *entry* off on *domain*, in normalized form, for the rest of the crawl.
 
-        Return False where it is off already.
+        :return: False if it is off already.
         """
         if (entry, domain) in self._suspended:
             return False
@@ -50,7 +50,7 @@ class RuleChanges:
 
     @property
     def suspended(self) -> frozenset[tuple[RuleEntry, str]]:
-        """What was turned off, each with its domain."""
+        """The suspended entries, each with its domain."""
         return frozenset(self._suspended)
 
     def is_suspended(self, entry: RuleEntry, domain: str) -> bool:
@@ -58,9 +58,9 @@ class RuleChanges:
         return (entry, domain) in self._suspended
 
     def declare(self, host: str, by: str, rule_sets: tuple[RuleSet, ...]) -> None:
-        """Take over what is known of the site on *host*, in place of what came from there before.
+        """Apply *rule_sets* to the site on *host*, replacing earlier ones from the same source.
 
-        :param by: what says so; the last ones to begin to are the strongest.
+        :param by: the source, such as ``Clean-param``. Sources that came later are stronger.
         """
         declared = self._declared.setdefault(host, {})
         declared[by] = rule_sets

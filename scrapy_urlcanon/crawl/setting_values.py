@@ -1,7 +1,8 @@
-"""What the values of settings may be: each function reads one kind, from Python or a command line.
+"""Reads and checks the values of settings: a function for each kind of value.
 
-They are given the name of the setting, for messages, and what Scrapy has of it, and raise a
-:class:`.ConfigurationError` where that is of no such kind.
+Values come from Python or from a command line. Each function takes the name of the setting, for
+messages, and the value that Scrapy has, and raises :class:`.ConfigurationError` if the value is not
+of that kind.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _OFF: Final = (False, "", "0", "false", "False", "none", "None")
-"""What a command line may have for no path and no order; a file of such a name is ``./False``."""
+"""Values that mean "no path" or "no order", also from a command line. A file of such a name can be
+given as ``./False``."""
 _ON: Final = ("1", "true", "True")
-"""What turns a flag on names no file either."""
+"""Values that turn a flag on, and are no names of files either."""
 _ORDERS: Final = ("novelty",)
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return the True or False that *value* stands for."""
+    """Return the Boolean that *value* means."""
     if value in (True, *_ON):
         return True
     if value in (False, "0", "false", "False"):
@@ -38,7 +40,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def count(name: str, value: Any) -> int:
-    """Return the whole number of 0 or more that *value* is."""
+    """Return *value* as a whole number of 0 or more."""
     try:
         number = int(value) if isinstance(value, str) else index(value)
         if not isinstance(value, bool) and number >= 0:
@@ -49,7 +51,7 @@ def count(name: str, value: Any) -> int:
 
 
 def profiles(name: str, value: Any) -> bool | tuple[Any, ...]:
-    """Return whether there are any, or names and paths; that there are such is checked."""
+    """Return whether profiles are used, or names and paths, which are checked to exist."""
     if not isinstance(value, (list, tuple)):
         try:
             return flag(name, value)
@@ -58,7 +60,7 @@ def profiles(name: str, value: Any) -> bool | tuple[Any, ...]:
                 raise _expected(name, "True, False, or names and paths", value) from None
     chosen_paths = paths(name, value)
     if chosen_paths:
-        # Few crawls name any, and all would wait for the import.
+        # Imported here for a faster start: few crawls name any.
         from scrapy_urlcanon.profiles.catalogue import chosen  # noqa: PLC0415
 
         chosen(chosen_paths, setting=name)
@@ -66,7 +68,7 @@ def profiles(name: str, value: Any) -> bool | tuple[Any, ...]:
 
 
 def share(name: str, value: Any) -> float:
-    """Return the number from 0 to 1 that *value* is."""
+    """Return *value* as a number from 0 to 1."""
     try:
         if not isinstance(value, bool) and 0 <= float(value) <= 1:
             return float(value)
@@ -76,14 +78,14 @@ def share(name: str, value: Any) -> float:
 
 
 def order(name: str, value: Any) -> str | None:
-    """Return the order that *value* names, or None for none."""
+    """Return the name of the order, or None."""
     if value in (*_OFF, *_ORDERS):
         return None if value in _OFF else str(value)
     raise _expected(name, "'novelty' or nothing", value, _ORDERS)
 
 
 def one_of(*known: str) -> Callable[[str, Any], str]:
-    """Return what reads a value that has to be one of those *known*."""
+    """Return a function that reads a value which has to be one of *known*."""
 
     def read(name: str, value: Any) -> str:
         if value in known:
@@ -95,7 +97,7 @@ def one_of(*known: str) -> Callable[[str, Any], str]:
 
 
 def expiry(name: str, value: Any) -> dict[str, float]:
-    """Return seconds by host, `*` for all others; 0 for never."""
+    """Return seconds by host, with `*` for all others; 0 means never."""
     is_json = isinstance(value, str) and value.lstrip().startswith("{")
     is_by_host = is_json or isinstance(value, (dict, BaseSettings))
     by_host = rules(name, value) if is_by_host else {"*": value}
@@ -117,7 +119,7 @@ def expiry(name: str, value: Any) -> dict[str, float]:
 
 
 def order_by(name: str, value: Any) -> Any:
-    """Return *value*, or the callable that it is the path of."""
+    """Return *value*, or the callable at that path."""
     if value in ("text", "items") or callable(value):
         return value
     try:
@@ -131,7 +133,7 @@ def order_by(name: str, value: Any) -> Any:
 
 
 def rules(name: str, value: Any) -> Any:
-    """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
+    """Return *value* as plain data. A command line gives JSON, Scrapy a mapping of its own."""
     if isinstance(value, str):
         if value.endswith((".toml", ".json")):
             message = (
@@ -143,7 +145,7 @@ def rules(name: str, value: Any) -> Any:
 
 
 def _json(name: str, text: str, expected: str) -> Any:
-    # From the command line: few crawls are to wait for the import.
+    # Imported here for a faster start: only values from a command line are JSON.
     from scrapy_urlcanon.rule_files.documents import parse_json  # noqa: PLC0415
 
     try:
@@ -154,14 +156,14 @@ def _json(name: str, text: str, expected: str) -> Any:
 
 
 def _listed(name: str, text: str) -> list[Any]:
-    """Return the list that *text* is: JSON, or names with commas between, as Scrapy takes it."""
+    """Return *text* as a list: JSON, or names separated by commas, as in Scrapy."""
     if text.lstrip().startswith("["):
         return list(_json(name, text, "names with commas between"))
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def paths(name: str, value: Any) -> tuple[str, ...]:
-    """Return the paths that *value* is or lists."""
+    """Return the paths in *value*, which may be one or a list."""
     if value in _OFF:
         return ()
     if isinstance(value, str):
@@ -179,12 +181,12 @@ def paths(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _at_home(path: str | os.PathLike[str]) -> str:
-    """Return *path* with what ``~`` stands for: no shell has done that in a setting."""
+    """Return *path* with ``~`` expanded, since no shell does that for settings."""
     return str(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - a path that may not exist
 
 
 def fingerprinter(name: str, value: Any) -> Any:
-    """Return the class that *value* is, or is the path of."""
+    """Return the class in *value*, which may be its path."""
     if not value:
         return None
     try:
@@ -198,7 +200,7 @@ def fingerprinter(name: str, value: Any) -> Any:
 
 
 def sites(name: str, value: Any) -> bool | frozenset[str]:
-    """Return whether it holds on all sites, or the hosts on which it does."""
+    """Return True for all sites, False for none, or the hosts in *value*."""
     if isinstance(value, str) and ("." in value or value.lstrip().startswith("[")):
         value = _listed(name, value)
     if not isinstance(value, (list, tuple)):
@@ -218,10 +220,10 @@ def sites(name: str, value: Any) -> bool | frozenset[str]:
 
 
 def _host(text: Any) -> str:
-    """Return the host that *text* is, as it stands in URLs.
+    """Return *text*, a host, in the form in which it stands in URLs.
 
-    :raises TypeError: if it is no text.
-    :raises ValueError: if it is anything else than a host.
+    :raises TypeError: if it is no string.
+    :raises ValueError: if it is no host.
     """
     pattern = parse_pattern(text)
     if not pattern.is_for_whole_host or "*" in pattern.host:
@@ -230,12 +232,12 @@ def _host(text: Any) -> str:
 
 
 def path_of_store(name: str, value: Any) -> str | None:
-    """Return the path that *value* is, or None for none."""
+    """Return the path in *value*, or None for none."""
     return None if value in _OFF else path_of_file(name, value)
 
 
 def path_of_file(name: str, value: Any) -> str:
-    """Return the path of a file, with placeholders, that *value* is."""
+    """Return the path of a file in *value*, which may have placeholders."""
     if not isinstance(value, (str, os.PathLike)) or value in (*_OFF, *_ON):
         raise _expected(name, "a path", value)
     template = _at_home(value)
@@ -246,6 +248,6 @@ def path_of_file(name: str, value: Any) -> str:
 
 
 def _expected(name: str, expected: str, value: object, known: Any = ()) -> ConfigurationError:
-    """Return the error that says what was *expected*, and which of those *known* is nearest."""
+    """Return an error that says what was *expected*, with the nearest of *known*."""
     nearest = did_you_mean(value, known) if isinstance(value, str) else ""
     return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}{nearest}")])

@@ -1,4 +1,4 @@
-"""The settings of the plugin: each is one attribute, and the table of the docs is made of them."""
+"""The settings of the plugin. Each is one attribute; the table in the docs is made from them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "URLCANON_"
 META_KEY: Final = "urlcanon"
-"""``request.meta["urlcanon"]``: False, or options for this request alone."""
+"""``request.meta["urlcanon"]``: False, or options for this request only."""
 
 PAGE_KEY: Final = "urlcanon_key"
 """``request.meta["urlcanon_key"]``: a text that names the page, whatever the URL."""
@@ -34,30 +34,30 @@ DROP_KEY: Final = "urlcanon_drop"
 RECORD_KEY: Final = "urlcanon_record"
 """``request.meta["urlcanon_record"] = False``: drop no other request because of this one."""
 BROWSER_PAGE_KEY: Final = "playwright_page"
-"""Of scrapy-playwright: the page of the browser that a response, or the spider, has open."""
+"""Of scrapy-playwright: the browser page that a response came from, or that the spider has open."""
 BROWSER_PAGE_ASKED_KEY: Final = "playwright_include_page"
-"""Of scrapy-playwright: whether who gets the response is to have that page."""
+"""Of scrapy-playwright: whether the callback is to be given that page."""
 ACTING_META: Final = frozenset({BROWSER_PAGE_KEY, "playwright_page_methods"})
-"""Of requests that do more than fetch: they go on in a page of the spider's, or click in one."""
+"""Keys of requests that do more than fetch: they reuse a browser page, or act in one."""
 REFETCH_KEY: Final = "urlcanon_refetch"
 """``request.meta["urlcanon_refetch"]``: fetch it though an earlier run has got its page."""
 
 DECLARED_CANONICAL: Final = "declared_canonical"
-"""To what a drop is due where no rule is: a page that the spider has declares its URL."""
+"""The cause of a drop that no rule caused: a page that the spider has declares its URL."""
 DECLARED_CANONICAL_SETTING: Final = PREFIX + DECLARED_CANONICAL.upper()
 DECLARED_CANONICAL_TITLE: Final = "Do not fetch what a page declares to be its canonical URL"
 
 STORES = HTTPCACHE, DELTAFETCH = ("HTTPCACHE_ENABLED", "DELTAFETCH_ENABLED")
-"""Settings that turn on what stores pages by their fingerprints from crawl to crawl."""
+"""Settings that turn on stores of pages by fingerprint that last from crawl to crawl."""
 
 REPORT_FORMATS: Final = {
     ".html": "scrapy_urlcanon.report.page.to_html",
     ".json": "scrapy_urlcanon.report.json_form.to_json",
     ".csv": "scrapy_urlcanon.report.csv_form.to_csv",
 }
-"""By the suffix of a file the function that makes its text of a report.
+"""The function that formats a report, by suffix of the file.
 
-By its path, as :data:`.components.REPORT`: settings are checked where no report is imported.
+By path, as :data:`.components.REPORT`, since settings are checked where no report is imported.
 """
 _, ERROR, KEEP = _JOB_RULES = ("warn", "error", "keep")
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
@@ -65,7 +65,7 @@ SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact
 
 
 def _any(name: str, value: Any) -> Any:
-    """Return *value*: it is checked where it is used."""
+    """Return *value*; it is checked where it is used."""
     del name
     return value
 
@@ -94,11 +94,11 @@ def _problem_of_report(template: str) -> str | None:
 
 
 class SettingAttribute:
-    """The attribute of a setting: what is to be known of it beside its value.
+    """What is known of a setting besides its value; it stands in for the value in the class.
 
-    :param reader: returns the value of the setting, given its name and what Scrapy has of it.
+    :param reader: returns the value, given the name of the setting and what Scrapy has for it.
     :param needs: the attribute of the setting without which this one has no effect.
-    :param file: what a crawl does to the files that it names.
+    :param file: what a crawl does with the files that the setting names.
     """
 
     name: str
@@ -121,12 +121,12 @@ class SettingAttribute:
 
 
 _setting: Any = SettingAttribute
-"""For the type checker: in the settings of a crawl, the attribute is the value."""
+"""For the type checker: on an instance the attribute is the value."""
 
 
-# No class of attrs: to generate this one took a tenth of what importing the plugin takes.
+# Not an attrs class: generating it took a tenth of the time to import the plugin.
 class CrawlSettings:
-    """The values of the settings; each attribute is named after its own, its docstring Markdown.
+    """The values of all settings. The docstring below each attribute is Markdown, for the docs.
 
     >>> from scrapy.settings import Settings
     >>> CrawlSettings.load(Settings({"URLCANON_RESCUE_MAX_PENDING": "10"})).rescue_max_pending
@@ -234,17 +234,17 @@ class CrawlSettings:
     """Keep a journal of what a job does, so that a kill loses nothing."""
 
     def __init__(self, configuration: Configuration, **values: Any) -> None:
-        """Take the *values* of all settings, by attribute."""
+        """Store the *values* of all settings, by attribute."""
         self.configuration = configuration
         """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
         vars(self).update(values)
 
     def having(self, **values: Any) -> Self:
-        """Return these settings with other *values*."""
+        """Return a copy of these settings with other *values*."""
         return type(self)(**vars(self) | values)
 
     def chosen_profiles(self) -> tuple[Profile, ...]:
-        """Return the profiles of :attr:`profiles`."""
+        """Return the profiles that :attr:`profiles` selects."""
         from scrapy_urlcanon.profiles.catalogue import chosen  # noqa: PLC0415
 
         choice = self.profiles
@@ -254,22 +254,22 @@ class CrawlSettings:
 
     @property
     def changes_urls(self) -> bool:
-        """Whether other URLs may be fetched than those that the spider asks for.
+        """Whether the crawl may fetch other URLs than those that the spider asked for.
 
-        Then what stands for the very same URL may be for a callback that never asked for it.
+        If so, the first request for a URL may be for a callback that never asked for that URL.
         """
         return bool(self.rewrite or self.skip_places)
 
     def seen_file(self, spider: Spider | None) -> Path | None:
-        """Return the file of ``URLCANON_SEEN`` for *spider*; None where it has none."""
+        """Return the file of ``URLCANON_SEEN`` for *spider*, or None if there is none."""
         if spider is None or not self.seen:
             return None
         return Path(fill(self.seen, name=spider.name, time=datetime.now(timezone.utc)))
 
     def doubts(self) -> Iterator[str]:
-        """Yield what is valid, and probably does not mean what was intended.
+        """Yield warnings about valid values that are probably not what was intended.
 
-        That is a setting that does nothing without another one, and what is doubtful in the rules.
+        They are about settings without effect, and about doubtful rules.
         """
         for attribute in attributes():
             is_set = getattr(self, attribute.name) != attribute.default
@@ -279,9 +279,9 @@ class CrawlSettings:
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:
-        """Return what *settings* say.
+        """Return the values in *settings*.
 
-        :raises ConfigurationError: with every problem of every setting of the plugin.
+        :raises ConfigurationError: with all problems of all settings of the plugin.
         """
         problems = list(_unknown_names(settings))
         values: dict[str, Any] = {}
@@ -310,33 +310,33 @@ class CrawlSettings:
 
 
 def name_of(attribute: str) -> str:
-    """Return the name of the setting that *attribute* has the value of."""
+    """Return the name of the setting for *attribute*."""
     return PREFIX + attribute.upper()
 
 
 def value_of(attribute: str, settings: BaseSettings) -> Any:
-    """Return the value of one setting, without loading all of them.
+    """Return the value of one setting, without loading the others.
 
-    :raises ConfigurationError: if it is not valid, with every problem of every setting.
+    :raises ConfigurationError: if it is not valid, with all problems of all settings.
     """
     try:
         return _value_of(vars(CrawlSettings)[attribute], settings)
     except ConfigurationError:
-        # Whoever mends this one would meet the next problem only then.
+        # To report all problems at once.
         CrawlSettings.load(settings)
         raise
 
 
 def configuration_of(settings: BaseSettings) -> Configuration:
-    """Return the rules of *settings*, all layers but ``request.meta``.
+    """Return the rules in *settings*, from all layers but ``request.meta``.
 
-    :raises ConfigurationError: with every problem of every setting of the plugin.
+    :raises ConfigurationError: with all problems of all settings of the plugin.
     """
     return CrawlSettings.load(settings).configuration
 
 
 def attributes() -> tuple[SettingAttribute, ...]:
-    """Return the attributes that have the value of a setting."""
+    """Return what is known of each setting."""
     named = vars(CrawlSettings).values()
     return tuple(attribute for attribute in named if isinstance(attribute, SettingAttribute))
 
@@ -348,33 +348,32 @@ def _value_of(attribute: SettingAttribute, settings: BaseSettings) -> Any:
 
 
 NAMES: Final = tuple(name_of(attribute.name) for attribute in attributes())
-"""Every setting of the plugin."""
+"""The names of all settings of the plugin."""
 
 
 def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
     for name in settings:
-        # In another case only where a command line or ``custom_settings`` has it.
+        # Only a command line or ``custom_settings`` can have it in lower case.
         if isinstance(name, str) and name.upper().startswith(PREFIX) and name not in NAMES:
             yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
 
 
 SCRAPY_FILE: Final = "requests.seen"
-"""Of Scrapy's own set of what was seen (``scrapy/dupefilters.py``)."""
+"""The file of Scrapy's own set of seen requests (``scrapy/dupefilters.py``)."""
 _OF_JOB: Final = (SCRAPY_FILE, "spider.state")
-"""What Scrapy keeps in ``JOBDIR`` (its ``dupefilters.py`` and ``extensions/spiderstate.py``)."""
+"""The files that Scrapy keeps in ``JOBDIR`` (``dupefilters.py``, ``extensions/spiderstate.py``)."""
 _TAKEN_AND_LEFT: Final = (name_of("take_up"), name_of("left"))
 
 
 def _written_over(values: Mapping[str, Any], job: str | None) -> Iterator[Problem]:
-    """Yield each file that would be written over what another one of *values* names.
+    """Yield a problem for each file that two settings name, if one of them writes it.
 
-    What an earlier crawl left is put aside when it is taken up, so that the rest can take its
-    place.
+    ``URLCANON_TAKE_UP`` and ``URLCANON_LEFT`` may name the same: the old file is renamed first.
 
     :param job: the directory in which Scrapy keeps files of its own.
     """
     named = {os.path.abspath(os.path.join(job, file)): "JOBDIR" for file in _OF_JOB if job}  # noqa: PTH100, PTH118
-    # What is read is there first.
+    # Files that are read come first.
     for attribute in sorted(attributes(), key=lambda each: each.file == "written"):
         name, kind = name_of(attribute.name), attribute.file
         value = values.get(attribute.name) if kind else None

@@ -1,4 +1,4 @@
-"""Skips requests whose page is always found under another URL, and requests that if it is known."""
+"""Skips requests whose page is always found under another URL, which is requested if known."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ logger = logging.getLogger(__name__)
 
 
 class SkippedRequests:
-    """Refuses requests whose canonical URL fits a ``skip`` template, before they are scheduled.
+    """Refuses requests whose canonical URL matches a ``skip`` template, before they are scheduled.
 
-    It hears ``request_scheduled``, so that redirects and retries are skipped too. These are let
-    through: requests with ``dont_filter``, such as start requests; methods other than GET and HEAD;
-    and requests with ``urlcanon_key``, since no other URL is known to be of that page.
+    It receives ``request_scheduled``, so that redirects and retries are skipped too. It lets
+    through requests with ``dont_filter``, such as start requests; methods other than GET and HEAD;
+    and requests with ``urlcanon_key``, since it is not known that another URL has their page.
 
-    If the other URL of the page is known, a request for that takes the place of the skipped one, as
-    if a redirect had been followed. If that brings nothing, the skipped URL is fetched, as any URL
-    of a page that failed (:class:`.PageRequests`). So is a skipped URL whose other URL is on no
-    domain of the spider.
+    If the other URL of the page is known, a request for it replaces the skipped one, as if a
+    redirect had been followed. If that fails the skipped URL is fetched, as any URL of a failed
+    page (:class:`.PageRequests`). A skipped URL is also fetched if the spider does not allow the
+    domain of the other URL.
 
     :param places: knows the other URLs of skipped pages; None if there is no such file.
-    :param on_skipped: is called with each request that is refused with nothing in its place.
+    :param on_skipped: called with each request that is refused without a replacement.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class SkippedRequests:
 
     @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
-        """Refuse *request*, and count it, if its URL fits a template.
+        """Refuse *request*, and count it, if its URL matches a template.
 
-        :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
-            ``core/engine.py``, ``_schedule_request``).
+        :raises IgnoreRequest: to make the engine drop the request (Scrapy 2.19, ``core/engine.py``,
+            ``_schedule_request``).
         """
         if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
             return
@@ -106,7 +106,7 @@ class SkippedRequests:
         self._stats.inc(Stat.SKIPPED, template=skip.entry)
         if place is not None:
             self._stats.inc(Stat.SKIP_PLACED)
-            # What takes its place if that fails is what the spider asked for.
+            # The request of the spider, to be fetched if the replacement fails.
             linked = original_of(request)
             self._crawler.engine.crawl(rewritten(linked, place, skip=skip.entry))
         elif self._on_skipped:
@@ -117,7 +117,7 @@ class SkippedRequests:
         """Close the file."""
         if self._places:
             self._places.close()
-        # The spider may yield requests yet, which nobody fetches.
+        # The spider may still yield requests, which nobody fetches.
         self._places = None
 
     def _drop(self, request: Request, skip: Cause) -> Drop:
@@ -126,7 +126,7 @@ class SkippedRequests:
         return Drop(request, "", fingerprint, entries, domain_of(request.url))
 
     def _has_led_here(self, place: str, request: Request) -> bool:
-        """Tell whether *request* follows a redirect from *place*: the page is here now."""
+        """Tell whether *request* follows a redirect from *place*: the page has moved here."""
         of = self._canonical_urls.of
         sources = sources_of(request)
         return bool(sources) and of(request, place) in {of(request, url) for url in sources}
@@ -141,9 +141,10 @@ def skipped_requests(
     *,
     on_skipped: Callable[[Drop], None] | None,
 ) -> SkippedRequests | None:
-    """Return what skips requests in a crawl; None if no rule skips any.
+    """Return what skips requests in a crawl, or None if no rule skips any.
 
-    Its receiver of the signal costs each request more than its fingerprint does.
+    Made only if needed, since its receiver of the signal costs each request more than a
+    fingerprint.
 
     :raises ConfigurationError: if the file of places cannot be used.
     """
@@ -169,6 +170,6 @@ def skipped_requests(
 def _is_to_be_fetched(request: Request) -> bool:
     """Tell whether *request* is fetched although its URL is skipped.
 
-    It is if what was requested in its place failed, or if an audit fetches or releases it.
+    It is if its replacement failed, or if an audit fetches or releases it.
     """
     return bool(own_mark_of(request, RESCUE, RELEASED) or mark_of(request, AUDIT))

@@ -1,4 +1,4 @@
-"""The spider middleware: fetches the canonical URL where ``URLCANON_REWRITE`` is on."""
+"""The spider middleware nearest to the engine: processes all that callbacks yield."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ if TYPE_CHECKING:
 
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
-    """Replaces the URL of a request by its canonical URL, on the sites where that is on.
+    """Replaces URLs by canonical ones where ``URLCANON_REWRITE`` is on; drops repeated requests.
 
-    Everywhere else, and by default, the canonical URL is only a key, and the linked URL is
-    fetched. If a canonical URL fails, the linked one is fetched too.
+    By default, and on all other sites, the canonical URL is only a key, and the linked URL is
+    fetched. If a canonical URL that was fetched fails, the linked one is fetched too.
 
-    It drops what the scheduler would drop for having been seen (:class:`.RepeatedRequests`).
+    Requests that the scheduler would drop as seen are dropped here, which is faster
+    (:class:`.RepeatedRequests`).
 
-    It also records start requests as seen (``URLCANON_RECORD_START``), and tells which responses
-    the spider has (``URLCANON_DECLARED_CANONICAL``), when its output is scheduled (jobs) and which
-    page a request comes from (``URLCANON_REPORT``, ``URLCANON_RECORD``). None of this drops a start
-    request: they have ``dont_filter``.
+    It also records start requests as seen (``URLCANON_RECORD_START``), and tells other parts which
+    responses the spider has (``URLCANON_DECLARED_CANONICAL``), when its output is scheduled (jobs)
+    and which page yielded a request (``URLCANON_REPORT``, ``URLCANON_RECORD``). None of this drops
+    a start request, since these have ``dont_filter``.
 
     The add-on puts it closest to the engine:
 
@@ -95,15 +96,16 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if not has_output and self._requests is None:
             raise NotConfigured
         if not has_output:
-            # To pass on what callbacks yield costs more than all else.
+            # Without these methods Scrapy does not pass the output through, which would cost more
+            # than all else.
             self.process_spider_output = None  # type: ignore[method-assign,assignment]
             self.process_spider_output_async = None  # type: ignore[method-assign,assignment]
 
     def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Return what *start* yields, processed.
+        """Return the processed output of *start*.
 
-        What is raised here stops the crawl, before the scheduler is open; from a signal it does
-        not.
+        An exception raised here stops the crawl before the scheduler is open. In a receiver of a
+        signal it would not.
 
         :raises ConfigurationError: if another crawl has the job.
         """
@@ -112,7 +114,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         return super().process_start(start)
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
-        """Note that the spider's middlewares are at work on *response*."""
+        """Note that *response* goes through the spider middlewares."""
         del spider
         if self._requests:
             self._requests.scraped(response)
@@ -120,7 +122,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     def process_spider_output(
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
     ) -> Iterable[Any]:
-        """Yield *result*; once all requests of it are scheduled, *response* is done."""
+        """Yield *result*; *response* is done once all its requests are scheduled."""
         del spider
         with self._passing_on(response) as passed_on:
             for each in result:
@@ -131,7 +133,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
-        """Yield *result*; once all requests of it are scheduled, *response* is done."""
+        """Yield *result*; *response* is done once all its requests are scheduled."""
         del spider
         with self._passing_on(response) as passed_on:
             async for each in result:
@@ -154,9 +156,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self._forget_page(response)
 
     def _begin(self, response: Response | None) -> tuple[list[_Told], list[Output]]:
-        """Note that the spider has *response*; return who is to be told of its output.
+        """Note that the spider has *response*; return who is told of its output.
 
-        The first of all of it, the others of what is left of it.
+        :return: those who are told of all output, and those who are told of what is not dropped.
         """
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
@@ -167,7 +169,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             of_all.append(self._job.output_of(response, response.request))
         if self._recorded_links:
             of_all.append(self._recorded_links.output_of(response))
-        # What was seen never waits, so that nothing is to be expected of it.
+        # Requests that were seen never wait, so the order need not know of them.
         of_left = [self._order.output_of(response)] if self._order else []
         return [one for one in of_all if one], [one for one in of_left if one]
 
@@ -178,13 +180,14 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         of_left: Sequence[Output],
         is_dropped: Callable[[Request], bool],
     ) -> Callable[[Any], Any]:
-        """Return what makes of each that a callback yields what goes on, None of what does not.
+        """Return a function that processes one request or item, and returns None to drop it.
 
-        As the base class does, whose generators would be two more that each request passes.
+        It does what the base class does in generators, each of which would cost time for each
+        request.
 
-        :param of_all: are told of all that is made of the output.
-        :param of_left: are told of it where it is not dropped.
-        :param is_dropped: drops a repeated request, and tells whether it did.
+        :param of_all: told of all output.
+        :param of_left: told of output that is not dropped.
+        :param is_dropped: drops a repeated request, and returns whether it did.
         """
 
         def passed_on(each: Any) -> Any:
@@ -206,19 +209,19 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         return passed_on
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return *request*, with its canonical URL where that is to be fetched."""
+        """Return *request*, with its canonical URL if that is to be fetched."""
         if self._rewrite:
             request = self._rewritten(request)
         if response is None:
             if self._recorded_links:
                 self._recorded_links.started(request)
-            # Without dont_filter the scheduler records it, and would find it seen.
+            # Not without dont_filter: the scheduler records these, and would find it seen.
             if self._records_start and request.dont_filter:
                 self._record(request)
             return request
         made = response.request
         if self._requests and (
-            # No link to its page brings more of it.
+            # Such a step may bring more of the page, which no link to it does.
             request.dont_filter or request.method != "GET" or not made or made.method != "GET"
         ):
             self._requests.asked_again(request, response)
@@ -236,10 +239,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     def _rewritten(self, request: Request) -> Request:
         """Return *request* with its canonical URL; only GET and HEAD are rewritten.
 
-        A signature is of the URL as it is: any change would make it invalid.
+        A signed URL is not, since any change would invalidate the signature.
         """
-        # Of a copy of what takes its place the canonical URL has failed; of one of what was
-        # rewritten that is what brought the page.
+        # A copy of a rescue: the canonical URL has failed. A copy of a rewritten request: that URL
+        # brought the page.
         is_own = names_its_page(request) or mark_of(request, RESCUE) or mark_of(request, REWRITTEN)
         if is_own or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
@@ -252,7 +255,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             return request
         self._stats.inc(Stat.REWRITTEN)
         if self._audit and self._dropped:
-            # The filter sees the canonical URL alone, and no variant of it.
+            # The filter only sees the canonical URL, never a variant.
             self._audit.dropped(self._dropped.replaced(request, url))
         again = self._dropped is not None and self._dropped.counts.is_replaced_again(request.url)
         return rewritten(request, url, **({"again": True} if again else {}))
@@ -260,7 +263,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     def _rewrites(self, url: str) -> bool:
         watch = self._first_urls.filter_watch
         if watch and not watch.asks:
-            # It goes by the URL, and would take two that become one for the same request.
+            # It compares URLs, and would drop one of two requests that become the same.
             return False
         if isinstance(self._rewrite, bool):
             return self._rewrite

@@ -1,4 +1,4 @@
-"""The stats of the plugin: each is one entry, and the table of the docs is made of them."""
+"""The stats of the plugin. Each is one entry, and the table in the docs is made from them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "urlcanon/"
 OTHER_DOMAINS: Final = "other"
-"""In the place of a domain: all those that have no stat of their own."""
+"""Takes the place of all domains without a stat of their own."""
 _LONGEST_NAME: Final = 200
 
 
 def name_in_stats(text: str) -> str:
-    """Return *text* as it stands in the key of a stat.
+    """Return *text* in the form used in keys of stats.
 
-    What a site calls its parameters, and the shapes of its paths, may be as long as a URL.
+    It may be shortened: parameters and path shapes of a site may be as long as a URL.
 
     >>> name_in_stats("drop_params:sid"), len(name_in_stats(2_000 * "a"))
     ('drop_params:sid', 203)
@@ -30,7 +30,7 @@ def name_in_stats(text: str) -> str:
 
 
 def figures_under(prefix: str, figures: Mapping[str, int]) -> dict[str, int]:
-    """Return those of *figures* whose names begin with *prefix*, by the rest of their names.
+    """Return those of *figures* whose names begin with *prefix*, by the rest of the name.
 
     >>> figures_under("dropped/", {"dropped": 3, "dropped/exact": 1, "dropped/variant": 2})
     {'exact': 1, 'variant': 2}
@@ -43,7 +43,7 @@ def figures_under(prefix: str, figures: Mapping[str, int]) -> dict[str, int]:
 
 
 class Stat(Enum):
-    """A name after ``urlcanon/``, which may have placeholders; its docstring is in Markdown.
+    """The name of a stat after ``urlcanon/``, perhaps with placeholders; its docstring is Markdown.
 
     >>> Stat.DROPPED_BY_RULE.key(option="www")
     'urlcanon/dropped/rule/www'
@@ -215,7 +215,7 @@ class Stat(Enum):
         return PREFIX + self.value.format(**shown)
 
     def counts(self, stats: Mapping[str, Any]) -> dict[str, int]:
-        """Return the counts in *stats* by the value of the only placeholder, the highest first.
+        """Return the counts in *stats* by the value of the only placeholder, highest first.
 
         >>> Stat.SKIPPED.counts({"urlcanon/skipped//a": 1, "urlcanon/skipped//b": 2})
         {'/b': 2, '/a': 1}
@@ -224,7 +224,7 @@ class Stat(Enum):
 
 
 class CrawlStats:
-    """Counts in the stats of a crawl."""
+    """Sets and counts the stats of a crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -238,5 +238,5 @@ class CrawlStats:
         self._crawler.stats.set_value(stat.key(**names), value)
 
     def all(self) -> dict[str, Any]:
-        """Return all stats of the crawl, those of others too."""
+        """Return all stats of the crawl, including those of Scrapy."""
         return self._crawler.stats.get_stats()
