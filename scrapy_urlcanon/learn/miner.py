@@ -368,7 +368,7 @@ class Miner:
         operations = trial.candidate
         if trial.known <= 0:
             operations = tuple(step.as_seen(changes) for step in operations)
-        new = Accepted(scope, operations, evidence)
+        new = Accepted(scope, operations, evidence).in_literals()
         against = unsettled(self.accepted, new)
         accepted = inserted((old for old in self.accepted if old not in against), new)
         if against:

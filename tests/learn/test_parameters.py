@@ -360,3 +360,13 @@ def test_form_that_nobody_filled_in_says_what_is_the_default():
         shown = f"list {i}" if fields is form else f"list {i} by {fields}"
         seen.append(see(f"/find/{i}?{urlencode(fields)}", shown))
     assert rules(seen) == {"shop.example": {"default_params": form}}
+
+
+@pytest.mark.parametrize("orders", [["date"], ["date", "size"]])
+def test_default_of_one_section_is_for_that_section(orders):
+    """What lists of tags are sorted by is not what others are, whichever values were seen."""
+    seen = [see(f"/{kind}/{i}", f"{kind} {i}") for i in range(12) for kind in ("tag", "post")]
+    for order in orders:
+        shown = "" if order == "date" else f" by {order}"
+        seen += [see(f"/tag/{i}?by={order}", f"tag {i}{shown}") for i in range(12)]
+    assert rules(seen) == {"shop.example/tag/": {"default_params": {"by": "date"}}}

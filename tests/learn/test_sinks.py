@@ -137,3 +137,27 @@ def test_few_forms_that_are_collapsed_are_explained():
     assert learned.as_rules() == {"shop.example/login/": {"drop_params": ["next"]}}
     [left] = learned.unexplained
     assert (left.urls, left.example) == (1, (f"{HOST}/lost?next=0", f"{HOST}/lost?next=1"))
+
+
+def test_what_all_forms_have_is_no_choice_among_them():
+    """That all forms to send a page have ``option=mail`` says nothing of a form to vote."""
+    seen = [see(f"/?id={i}&tmpl=print", f"article {i}") for i in range(40)]
+    seen += [
+        see(f"/?link={encoded(f'/wiki/{i}')}&option=mail&tmpl=print", "send") for i in range(40)
+    ]
+    forms = {"shop.example/?tmpl=print": {"drop_params": ["link"]}}
+    assert rules([*seen, *pages("/wiki/{}", 40)]) == forms
+
+
+def test_value_that_is_as_good_as_none_says_nothing_of_others():
+    """Three print views are the same without ``option=content``; ``option=mail`` is a form."""
+    seen = [see(f"/?id={i}&option=content&tmpl=print", f"article {i}") for i in range(40)]
+    seen += [see(f"/?id={i}&tmpl=print", f"article {i}") for i in (0, 16, 32)]
+    for option in ("", "&option=content"):
+        seen += [see(f"/?id={i}&view=list{option}", f"list {i}{option}") for i in range(20)]
+    for language in ("en", "de"):
+        links = (encoded(f"/wiki/{i}") for i in range(40))
+        query = f"&option=mail&tmpl=print&lang={language}"
+        seen += [see(f"/?link={link}{query}", f"send {language}") for link in links]
+    forms = {"shop.example/?tmpl=print": {"drop_params": ["link"]}}
+    assert rules([*seen, *pages("/wiki/{}", 40)]) == forms

@@ -284,3 +284,15 @@ def test_what_is_of_this_year_is_not_what_is_current(year):
     urls = [f"{HOST}/catalog/{of}/red-hat" for of in (year, "current")]
     canonicalizer = Canonicalizer(rules(seen))
     assert len(set(map(canonicalizer.canonicalize, urls))) == 2
+
+
+def test_section_that_a_template_is_for_stands_in_it():
+    """Where some of each other section have no page of their own, a rule is for one of them."""
+    seen = [see(f"/node/{i}{end}", f"node {i}") for i in range(40) for end in ("", "/find-us")]
+    for place, section in enumerate(("alder", "birch", "cedar", "elder", "hazel", "rowan")):
+        for i in range(4):
+            shown = f"{section} {i}" if i == place % 4 else f"the way to {section} {i}"
+            seen += [see(f"/{section}/{i}", f"{section} {i}")]
+            seen += [see(f"/{section}/{i}/find-us", shown)]
+    template = ["/node/{b:digits}/find-us", "/node/{b}"]
+    assert rules(seen) == {"shop.example": {"rewrite_path": [template]}}

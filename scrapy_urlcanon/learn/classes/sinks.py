@@ -258,7 +258,17 @@ def _class(
             members.append(url)
         elif not names.isdisjoint(dropped) and _page(url, groups) != NO_EVIDENCE:
             tells = True
-    return _SinkClass(scope, members, dropped, None if tells else _others(members, groups))
+    others = None if tells else _others(members, groups)
+    return _SinkClass(scope, members, dropped - _names_of_all(members), others)
+
+
+def _names_of_all(members: Collection[Location]) -> set[str]:
+    """Return the names of the parameters that all URLs have, with the same value.
+
+    If all forms to send a page have ``option=mailto``, nothing says that ``option=poll`` is one.
+    """
+    counts = Counter(param for member in members for param in member.params)
+    return {name_of(param) for param, count in counts.items() if count == len(members)}
 
 
 def _indifferent(
@@ -276,6 +286,7 @@ def _indifferent(
         tried = [
             (_distinct(known, dropped | {name}, groups), name)
             for name in sorted({*names} - dropped)
+            if not _fall_apart(known, dropped, name)
         ]
         best = min(((pages, name) for pages, name in tried if pages), default=(count, ""))
         if best[0] > count - MIN_PROPOSERS:
@@ -291,6 +302,22 @@ def _distinct(members: Iterable[Location], dropped: Collection[str], groups: Gro
         if found.setdefault(_without(member, dropped), page) != page:
             return 0
     return len(found)
+
+
+def _fall_apart(members: Iterable[Location], dropped: Collection[str], name: str) -> bool:
+    """Tell whether a parameter has several values, and no page with two of them.
+
+    If print views are the same with ``option=content`` and without it, this says nothing about
+    ``option=mailto``, which is a form to send a page.
+
+    :param dropped: other parameters that make no difference.
+    """
+    beside: dict[tuple[str, ...], set[str]] = {}
+    for member in members:
+        values = {param for param in member.params if name_of(param) == name}
+        beside.setdefault(_without(member, {*dropped, name}), set()).update(values)
+    sets = list(beside.values())
+    return len(set[str]().union(*sets)) > 1 >= max(map(len, sets))
 
 
 def _page(location: Location, groups: Groups) -> tuple[int, ...] | int:

@@ -40,6 +40,8 @@ _NUMBERED = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
 _KEPT = re.compile(r"\{[^_]")
 _LEFT_OUT = re.compile(r"/\{(_\w+)(?::digits)?\}(?=[/?]|\Z)")
 _PLACE = re.compile(r"\{(?P<name>\w+)(?::\w+)?\}")
+# What stands for itself in templates, in paths and in queries.
+_PLAIN = re.compile(r"[\w.~-]+", re.ASCII)
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
@@ -153,6 +155,27 @@ class RewriteTemplates(Operation):
         source = _LEFT_OUT.sub(lambda found: "/" + texts.get(found[1], found[0][1:]), self.source)
         one = RewriteTemplates(source, self.target)
         return one if one.is_valid else self
+
+    def below(self, segments: Iterable[str]) -> RewriteTemplates | None:
+        """Return the pair with the first segments of its paths written out; None if it cannot be.
+
+        >>> RewriteTemplates("/{a}/{b:digits}/find-us", "/{a}/{b}").below(["node"])
+        RewriteTemplates(source='/node/{b:digits}/find-us', target='/node/{b}')
+        >>> RewriteTemplates("/{a}-{b}/print", "/{a}-{b}").below(["node-7"])
+        """
+        source, target = self.source, self.target
+        before = ""
+        for segment in segments:
+            place = source.removeprefix(before).partition("?")[0].split("/", 2)[1:2]
+            field = place and _PLACE.fullmatch(place[0])
+            if field and _PLAIN.fullmatch(segment) and ":path}" not in place[0]:
+                source = source.replace(place[0], segment)
+                target = target.replace(f"{{{field['name']}}}", segment)
+            elif place != [segment]:
+                return None
+            before += "/" + segment
+        one = RewriteTemplates(source, target)
+        return one if one.is_valid else None
 
     def after(self, step: Operation) -> Operation:
         """Return the pair for URLs whose paths *step* has changed.

@@ -9,6 +9,7 @@ from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.operations.parameters import DropParam
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.results.rule import LearnedRule, as_rules
 from scrapy_urlcanon.learn.scope import pattern_of
 
@@ -35,6 +36,25 @@ class Accepted(NamedTuple):
     def is_template(self) -> bool:
         """Whether it is a template, which stands alone."""
         return self.operations[0].is_template
+
+    def in_literals(self) -> Accepted:
+        """Return the same with the path of the scope in a template, where a reader looks for it.
+
+        >>> from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+        >>> from scrapy_urlcanon.learn.results.rule import Evidence
+        >>> from scrapy_urlcanon.learn.scope import Scope
+        >>> step = RewriteTemplates("/{a}/{b:digits}/find-us", "/{a}/{b}")
+        >>> one = Accepted(Scope("a.example", ("node",)), (step,), Evidence()).in_literals()
+        >>> one.scope.text, one.operations[0].source
+        ('a.example', '/node/{b:digits}/find-us')
+        """
+        step, *others = self.operations
+        if others or not isinstance(step, RewriteTemplates) or not self.scope.segments:
+            return self
+        said = step.below(self.scope.segments)
+        if said is None:
+            return self
+        return Accepted(self.scope._replace(segments=()), (said,), self.evidence)
 
     def apply(self, location: Location) -> Location:
         """Return what the operations make of a URL; itself outside the scope."""

@@ -272,9 +272,10 @@ class ScopeSearch:
         """Return the tally of the narrowest part of a scope that contains all of its evidence.
 
         In other parts a parameter of that name may mean something else. The scope is narrowed only
-        if it has URLs with the parameter outside that part, with two exceptions: a parameter of a
-        single script, since elsewhere in the crawl it would be another parameter; and the terms of
-        a search, since a search page that the crawl did not reach shows other results.
+        if it has URLs with the parameter outside that part, with three exceptions: a parameter of a
+        single script, since elsewhere in the crawl it would be another parameter; a value that may
+        be the default of one section and not of the site; and the terms of a search, since a search
+        page that the crawl did not reach shows other results.
         """
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
         if scope.condition:
@@ -282,6 +283,7 @@ class ScopeSearch:
         names = (*trial.any_value, *trial.valued)
         is_new = trial.known <= 0 and bool(names)
         is_searched = is_new and any(SEARCHED_OR_Q.fullmatch(name) for name in names)
+        is_default = is_new and self._is_default()
         urls = self._groups.site.locations
         evidence = [
             n for n, to in enumerate(self._merges.targets) if pages_of(n) and scope.holds(to)
@@ -296,11 +298,24 @@ class ScopeSearch:
             if (
                 len(left) < len(inside)
                 or (is_searched and part.segments)
+                or (is_default and part.segments and not all(map(part.holds, urls)))
                 or (is_new and is_of_one_path(part.segments, inside, urls, self._chance))
             ):
                 scope, inside = part, left
         merges = (merge for merge in self._merges if scope.holds(merge.target))
         return tally if scope == tally.scope else trial.tally(scope, merges)
+
+    def _is_default(self) -> bool:
+        """Tell whether one value of each parameter goes, which may be the default of one section.
+
+        The number of a first part is none: it means the same everywhere.
+        """
+        values = (self._groups.values_of(name) for name in self._trial.any_value)
+        names = (*self._trial.any_value, *self._trial.valued)
+        return not any(is_paging(name, self._groups.site.worded) for name in names) and all(
+            len(found) == 1 and may_be_default(name, value_of(*found))
+            for name, found in zip(self._trial.any_value, values, strict=True)
+        )
 
     def _at_home(self, tally: Tally) -> Tally:
         """Return the tally of one user's directory (``/~name/``) if all evidence is there.
