@@ -370,3 +370,18 @@ def test_default_of_one_section_is_for_that_section(orders):
         shown = "" if order == "date" else f" by {order}"
         seen += [see(f"/tag/{i}?by={order}", f"tag {i}{shown}") for i in range(12)]
     assert rules(seen) == {"shop.example/tag/": {"default_params": {"by": "date"}}}
+
+
+def test_default_is_not_for_a_section_that_only_a_template_leads_to():
+    """``/w?title=oak&print=yes`` is ``/wiki/oak``, and no URL of ``/wiki/`` has the parameter."""
+    trees = ["oak", "elm", "ash", "fir", "yew", "alder", "birch", "cedar", "elder", "hazel"]
+    seen = [see(f"/wiki/{tree}", tree) for tree in trees]
+    seen += [see(f"/w?title={tree}&print=yes", tree) for tree in trees]
+    seen += [see(f"/talk/{tree}", f"talk of {tree}") for tree in trees]
+    seen += [see(f"/w?title={tree}", tree) for tree in trees[5:]]
+    assert rules(seen) == {
+        "shop.example": {
+            "rewrite_path": [["/w?title={b}", "/wiki/{b}"]],
+            "default_params": {"print": "yes"},
+        }
+    }

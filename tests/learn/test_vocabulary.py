@@ -445,5 +445,5 @@ def test_words_for_parts_are_kept_where_they_make_a_difference():
     """A listing that begins at a letter shows other entries for each."""
     parts = [see(f"/list?from={letter}", f"from {letter}") for letter in "abcdefgh"]
     assert rules([see("/list", "all"), *parts, *pages("/a/{}"), *pages("/a/{}?id=1")]) == {
-        "shop.example": {"default_params": {"id": "1"}}
+        "shop.example/a/": {"default_params": {"id": "1"}}
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.url import home_of
 from scrapy_urlcanon.learn.held.merges import common_conditions, conditions_of
+from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.trials.siblings import siblings
@@ -283,13 +284,15 @@ class ScopeSearch:
         names = (*trial.any_value, *trial.valued)
         is_new = trial.known <= 0 and bool(names)
         is_searched = is_new and any(SEARCHED_OR_Q.fullmatch(name) for name in names)
-        is_default = is_new and self._is_default()
         urls = self._groups.site.locations
         evidence = [
             n for n, to in enumerate(self._merges.targets) if pages_of(n) and scope.holds(to)
         ]
         having = (*trial.changes, *self._groups.with_any(trial.valued))
         inside = [url for url in having if scope.holds(url)]
+        # What a template has led to one section stands in others where it is linked.
+        is_linked = NO_ROW not in map(urls.find, inside)
+        is_default = is_new and is_linked and self._is_default()
         for depth in count():
             part = self._part_of_all(evidence, depth)
             if part is None or not part.is_expressible or (self._is_host_wide and part.segments):
