@@ -72,6 +72,34 @@ async def test_no_more_lines_of_all_sites_are_taken_than_memory_holds(crawl, mon
 
 
 @deferred_f_from_coro_f
+async def test_each_port_of_a_host_has_lines_of_its_own(crawl):
+    """What the robots.txt of one says takes back nothing of another one's."""
+    names = {SITE: "sid", f"{SITE}:8080": "ref"}
+    paths = [f"/{name}?{name}={number}" for number in (1, 2) for name in names.values()]
+    pages = {}
+    for origin, name in names.items():
+        pages[f"{origin}/robots.txt"] = Response(body=f"Clean-param: {name} /\n".encode())
+        pages[f"{origin}/"] = links("/on")
+        pages[f"{origin}/on"] = links(*paths)
+    result = await crawl(site(pages, missing=200), ON, start=[f"{origin}/" for origin in names])
+    hits = sorted(hit for hit in result.hits if "=" in hit)
+    other = sorted(f":8080{path}" for path in ("/ref?ref=1", "/sid?sid=1", "/sid?sid=2"))
+    assert hits == ["/ref?ref=1", "/ref?ref=2", "/sid?sid=1", *other]
+
+
+@deferred_f_from_coro_f
+async def test_ports_of_a_host_together_declare_no_more_than_one_may(crawl, monkeypatch):
+    """Each line is held against each URL of the host, whatever its port."""
+    monkeypatch.setattr(clean_param, "MOST_NAMES", 3)
+    origins = [SITE, f"{SITE}:8080", f"{SITE}:8081"]
+    lines = Response(body=b"Clean-param: sid&ref /\n")
+    pages = {f"{origin}/robots.txt": lines for origin in origins}
+    result = await crawl(site(pages, missing=200), ON, start=[f"{each}/" for each in origins])
+    assert result.figures["clean_param/taken"] == 1
+    assert result.figures["clean_param/not_taken"] == 2
+
+
+@deferred_f_from_coro_f
 async def test_no_more_than_512_000_bytes_are_read_and_no_half_of_a_line(crawl):
     """What is left of a line that is cut off may be the name of another parameter."""
     first, cut, last = b"Clean-param: sid /\n", b"\nClean-param: v", b"w /\nClean-param: late /\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,9 +13,10 @@ from scrapy import signals
 from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.redaction import shown_url
-from scrapy_urlcanon.rule_files.clean_param import read_clean_param
+from scrapy_urlcanon.rule_files.clean_param import MOST_NAMES, read_clean_param
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -44,6 +46,8 @@ class CleanParamRules:
         self._rule_changes = rule_changes
         self._stats = stats
         self._taken = 0
+        # By host: the names that its ports declare, which are held against each of its URLs.
+        self._names: Counter[str] = Counter()
         if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
             logger.warning(
                 "%(setting)s has no effect, since no robots.txt is fetched: ROBOTSTXT_OBEY is off.",
@@ -62,7 +66,10 @@ class CleanParamRules:
             # The last line may be incomplete, and name another parameter or path.
             robots = robots.rpartition(b"\n")[0]
         declared = read_clean_param(robots)
-        if self._taken + len(declared.rules) > _MOST_RULES:
+        host, rule_sets = declared.rule_sets(url)
+        names = sum(len(rule.params) for rule in declared.rules)
+        is_too_much = self._names[host] and self._names[host] + names > MOST_NAMES
+        if is_too_much or self._taken + len(declared.rules) > _MOST_RULES:
             self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.rules))
             return
         self._taken += len(declared.rules)
@@ -73,5 +80,6 @@ class CleanParamRules:
                 "Clean-param of %(url)s: %(problem)s", {"url": shown_url(url), "problem": problem}
             )
         if declared.rules:
-            host, rule_sets = declared.rule_sets(url)
-            self._rule_changes.declare(host, "Clean-param", rule_sets)
+            self._names[host] += names
+            # Each port has a robots.txt of its own (RFC 9309, section 2.3).
+            self._rule_changes.declare(host, f"Clean-param of {authority_of(url)}", rule_sets)
