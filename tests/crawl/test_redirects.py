@@ -228,6 +228,23 @@ async def test_page_that_redirects_elsewhere_is_asked_for_twice(crawl, target, h
     assert sum(url.startswith("/a?sid") for url in result.hits) == hits
 
 
+@pytest.mark.parametrize("later", [False, True])
+@deferred_f_from_coro_f
+async def test_page_that_redirects_elsewhere_is_asked_for_once_in_any_order(crawl, later):
+    """Scrapy takes another order of the parameters for the same URL, which leads there too."""
+    orders = [f"/a?{query}" for query in ("x=1&y=2&z=3", "y=2&x=1&z=3", "z=3&y=2&x=1")]
+    answers = {
+        f"{SITE}/": links(*orders[: 1 if later else 3], "/1"),
+        f"{SITE}/1": links("/2"),
+        f"{SITE}/2": links("/3"),
+        f"{SITE}/3": links(*orders),
+        f"{SITE}/other": page("Another page"),
+        **{SITE + url: redirect("/other") for url in orders},
+    }
+    result = await crawl(site(answers), {})
+    assert sum(url.startswith("/a?") for url in result.hits) == 1
+
+
 @deferred_f_from_coro_f
 async def test_page_that_redirects_to_what_answers_with_an_error_is_asked_for_once_more(crawl):
     """Also where the target is no other page but for a slash: another URL of the page has it."""

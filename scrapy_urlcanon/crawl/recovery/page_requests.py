@@ -483,6 +483,9 @@ class PageRequests:
 
     def _fetch(self, page: bytes, variant: Request) -> bool:
         """Schedule *variant* as a rescue; return whether the scheduler took it."""
+        if self._urls.has_led(page, self._callback(variant), as_sent(variant.url)):
+            # While it waited, a URL that Scrapy takes for the same one led elsewhere.
+            return False
         copy = rescue_of(variant, self._crawler.spider)
         if self._crawler.settings.getbool(DELTAFETCH):
             # scrapy-deltafetch stores pages by fingerprint, and a rescue has one of its own.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from scrapy import Request
+from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import as_sent, sources_of
@@ -62,8 +63,12 @@ class PageUrls:
         return got.url if got else None
 
     def has_led(self, page: bytes, callback: Hashable, url: str) -> bool:
-        """Tell whether *url* was the first URL of *page* that led elsewhere."""
-        return self._led.get((page, callback)) == url
+        """Tell whether *url* was the first URL of *page* that led elsewhere.
+
+        Another order of its parameters, which Scrapy takes for the same URL, leads there too.
+        """
+        led = self._led.get((page, callback))
+        return led is not None and (led == url or canonicalize_url(led) == canonicalize_url(url))
 
     def brought(
         self,
