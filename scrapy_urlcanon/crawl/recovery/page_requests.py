@@ -1,8 +1,6 @@
 """Updates the state of each page from what happens to its requests, and schedules rescues.
 
-Stands between Scrapy and :class:`.PageLives`: our middlewares, the scheduler's drops and Scrapy's
-signals call it for each request and response. Nothing here decides what is a duplicate; it decides
-what is fetched when the request that was kept fails.
+Our middlewares, the scheduler's drops and Scrapy's signals call it for each request and response.
 """
 
 from __future__ import annotations
