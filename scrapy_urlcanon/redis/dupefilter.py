@@ -1,4 +1,4 @@
-"""The duplicate filter of scrapy-redis, with the fingerprints of the crawl."""
+"""The duplicate filter of scrapy-redis, with the fingerprints of this plugin."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class SeenInRedis:
-    """A set of fingerprints in Redis."""
+    """A set of fingerprints in Redis, without safeguards."""
 
     def __init__(self, server: Any, key: str) -> None:
         self._server = server
         self._key = key
 
     def add(self, fingerprint: bytes) -> bool:
-        """Record *fingerprint*; tell whether that is new."""
+        """Record *fingerprint*; return whether it is new."""
         return bool(self._server.sadd(self._key, fingerprint.hex()))
 
     def discard(self, fingerprint: bytes) -> None:
@@ -38,10 +38,10 @@ class SeenInRedis:
 
 
 class SharedSeen:
-    """The same set, by way of the frontier: while Redis does not answer, changes wait there.
+    """The same set, accessed through the frontier. If Redis does not answer, changes wait there.
 
-    Fingerprints are recorded and forgotten while callbacks yield requests, or entries are
-    suspended. None of these may be cut short by an error of Redis.
+    Fingerprints are recorded and forgotten while callbacks yield requests or entries are suspended,
+    which an error of Redis must not interrupt.
     """
 
     def __init__(self, frontier: Frontier) -> None:
@@ -49,7 +49,7 @@ class SharedSeen:
         self._keys = (frontier.seen,)
 
     def add(self, fingerprint: bytes) -> bool:
-        """Record *fingerprint*; tell whether it is new, or Redis does not answer."""
+        """Record *fingerprint*; return whether it is new, or True if Redis does not answer."""
         added = self._frontier.tell(scripts.RECORD, self._keys, (fingerprint.hex(),))
         return added is None or bool(added)
 
@@ -66,12 +66,13 @@ class SharedSeen:
 class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
     """Drops requests whose fingerprint is in Redis.
 
-    It asks the fingerprinter of the crawl, which that of scrapy-redis does not, and counts what it
-    drops in ``dupefilter/filtered``.
+    Unlike that of scrapy-redis it asks the fingerprinter of the crawl, and counts drops in
+    ``dupefilter/filtered``.
     """
 
     fingerprinter = None
-    """Not the one of the crawl: its wrapper would ask Redis twice for each request."""
+    """None, so that :meth:`.FirstUrls.watch` does not wrap the fingerprinter of the crawl: the
+    wrapper looks up what was seen, which would ask Redis twice for each request."""
 
     def __init__(self, server: Any, key: str, debug: bool = False) -> None:  # noqa: FBT001, FBT002
         super().__init__(server, key, debug)
@@ -80,14 +81,14 @@ class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the duplicate filter of *crawler*, beside Scrapy's own scheduler."""
+        """Return the duplicate filter of *crawler*, for Scrapy's own scheduler."""
         made: Self = super().from_crawler(crawler)
         made._crawler = crawler
         return made
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
-        """Return the duplicate filter of *spider*, beside a scheduler of scrapy-redis."""
+        """Return the duplicate filter of *spider*, for a scheduler of scrapy-redis."""
         made: Self = super().from_spider(spider)
         made._crawler = spider.crawler
         return made
@@ -99,7 +100,7 @@ class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
         return self._crawler.request_fingerprinter.fingerprint(request).hex()
 
     def request_seen(self, request: Request) -> bool:
-        """Tell whether the fingerprint of *request* was seen, and record it."""
+        """Record the fingerprint of *request*; return whether it was seen before."""
         return not self.urlcanon_seen.add(bytes.fromhex(self.request_fingerprint(request)))
 
     def log(self, request: Request, spider: Spider) -> None:

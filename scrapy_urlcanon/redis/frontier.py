@@ -1,4 +1,4 @@
-"""What the processes of one crawl share in Redis, and the scripts that change it."""
+"""The keys that the processes of a crawl share in Redis, and the calls that change them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 KEPT: Final = 7 * 86_400
-"""Keys without which no page is lost expire after so many seconds in which nobody wrote to them."""
+"""Keys whose loss costs no page expire this many seconds after the last write."""
 ALIVE: Final = 30.0
-"""A process without a sign of life for so many seconds is taken for gone."""
+"""A process counts as gone after this many seconds without a sign of life."""
 _BEAT = 5.0
 _NO_EVICTION = "noeviction"
 _UNREADABLE = "unreadable"
-"""In the place of the name of a process: for requests that no process could read."""
+"""Takes the place of a process name for requests that no process could read."""
 _TYPES = {"priority": "zset", "fifo": "list", "lifo": "list"}
 
 
 class Frontier:
-    """Runs the scripts, and keeps track of the requests that are on their way in each process.
+    """Runs the scripts of :mod:`.scripts`, and tracks the requests on their way in each process.
 
     Nothing is lost while Redis does not answer or is full: requests and results wait in this
     process until Redis takes them.
@@ -54,7 +54,7 @@ class Frontier:
         self.seen = seen
         self.kind = kind
         self.rules = f"{seen}:urlcanon:rules"
-        """The key of the rules under which *seen* was made, which several spiders may share."""
+        """The key of the rules under which *seen* was filled; several spiders may share that."""
         self.lives = f"{self.prefix}lives"
         self.first = f"{self.prefix}first"
         """The key of the first URL under each fingerprint, unless it is the canonical one."""
@@ -85,11 +85,17 @@ class Frontier:
     ) -> str | None:
         """Queue a request, unless it is a duplicate.
 
-        If Redis does not answer, the request waits here, and is queued or refused later.
+        If Redis does not answer the request waits here, and is queued or refused later.
 
-        :param on_dropped: is called with the first URL of its page if it is refused later.
-        :return: None if it is queued, or waits. If it is refused, the first URL of its page; "" if
-            that is the canonical one.
+        :param fingerprint: in hexadecimal; empty for a request that is not filtered.
+        :param value: the request as it is stored; empty if it is queued in this process instead.
+        :param url: its URL if that is not the canonical one.
+        :param half: how many first URLs each generation remembers.
+        :param records: whether to record the fingerprint as seen.
+        :param drops: whether to refuse the request if the fingerprint was seen.
+        :param on_dropped: called with the first URL of its page if it is refused later.
+        :return: None if it is queued or waits. If it is refused, the first URL of its page, or ""
+            if that is the canonical one.
         """
         arguments = (fingerprint, int(records), int(drops), self.kind, value, url, half, KEPT)
         keys = (self.seen, self.queue, self.first)
@@ -104,7 +110,7 @@ class Frontier:
     def pop(self, under_way: Iterable[Request]) -> tuple[str, bytes] | None:
         """Take the next request from the queue; return a number for it, and its data.
 
-        :param under_way: the requests that are still on their way here; others are forgotten.
+        :param under_way: the requests still on their way here; all others are forgotten.
         :raises RedisError: if Redis does not answer.
         """
         self._number += 1
@@ -140,7 +146,7 @@ class Frontier:
             self._forget(landed)
 
     def tell(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Run *script*; if Redis does not answer, run it later, in order, and return None."""
+        """Run *script*. If Redis does not answer, run it later, in order, and return None."""
         if not self._untold:
             try:
                 return self.run(script, keys, arguments)
@@ -150,7 +156,7 @@ class Frontier:
         return None
 
     def ask(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Return the result of *script*; None if Redis does not answer."""
+        """Return the result of *script*, or None if Redis does not answer."""
         try:
             return self.run(script, keys, arguments)
         except RedisError as error:
@@ -170,7 +176,7 @@ class Frontier:
     def beat(self) -> bool:
         """Give a sign of life every few seconds, and queue the requests of processes that are gone.
 
-        :return: whether it was time for that.
+        :return: whether it was time to do so.
         :raises RedisError: if Redis does not answer.
         """
         now = time.monotonic()
@@ -197,15 +203,15 @@ class Frontier:
         return any(self.server.hlen(self._flight(other)) for other in self._others())
 
     def are_all_done(self) -> bool:
-        """Say that nothing is left to do here; tell whether all other processes have said so.
+        """Announce that nothing is left to do here; return whether all other processes have too.
 
-        One that was killed has not, and counts until it is taken for gone.
+        A process that was killed has not, and counts until it is taken for gone.
         """
         self.server.sadd(self._done, self.name)
         return all(self.server.sismember(self._done, other) for other in self._others())
 
     def go_on(self) -> None:
-        """Take back that nothing is left to do here."""
+        """Withdraw the announcement that nothing is left to do here."""
         self.tell(scripts.FORGET, (self._done,), (self.name,))
 
     def is_last(self) -> bool:
@@ -213,10 +219,10 @@ class Frontier:
         return not any(self.server.exists(self._alive(other)) for other in self._others())
 
     def join(self, *, persists: bool, flushes: bool) -> None:
-        """Take part in the crawl; forget first what an earlier crawl that has ended has left.
+        """Take part in the crawl; first delete what a crawl that has ended left behind.
 
         :param persists: whether to keep that (``SCHEDULER_PERSIST``).
-        :param flushes: whether to forget all, even of a crawl that goes on.
+        :param flushes: whether to delete everything, even that of a running crawl.
         :raises RedisError: if Redis does not answer.
         """
         with self._alone():
@@ -228,9 +234,9 @@ class Frontier:
             self.beat()
 
     def leave(self, *, persists: bool) -> None:
-        """Leave the crawl, and queue again what is on its way here; the last process forgets all.
+        """Leave the crawl, and queue what is on its way here. The last process deletes everything.
 
-        :param persists: whether to keep all even then (``SCHEDULER_PERSIST``).
+        :param persists: whether to keep it all the same (``SCHEDULER_PERSIST``).
         :raises RedisError: if Redis does not answer.
         """
         with self._alone():
@@ -244,22 +250,22 @@ class Frontier:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other processes from joining or leaving meanwhile.
+        """Keep other processes from joining or leaving in the meantime.
 
-        A process that joined while another one, having found nobody, forgets all would lose its
-        name and what it has queued.
+        The last process deletes everything after it has found nobody else. A process that joined in
+        between would lose its name and the requests it has queued.
         """
         lock = self.server.lock(self._lock, timeout=ALIVE)
         lock.acquire()
         try:
             yield
         finally:
-            # It took longer than the lock is held for.
+            # The lock expired before this was done.
             with suppress(LockNotOwnedError):
                 lock.release()
 
     def has_ended(self) -> bool:
-        """Tell whether nobody takes part and nothing is left to do: the stored crawl has ended."""
+        """Tell whether the stored crawl has ended: nobody takes part, and nothing is left to do."""
         return (
             self.is_last()
             and not self.server.exists(self.queue, f"{self.prefix}pages", self._flight(_UNREADABLE))
@@ -267,15 +273,15 @@ class Frontier:
         )
 
     def clear(self) -> None:
-        """Forget all of the crawl, also its queue and what was seen."""
+        """Delete all keys of the crawl, including its queue and what was seen."""
         self.server.delete(self.queue, self.seen, self.rules)
-        # The name of a spider may have characters that have a meaning in a pattern.
+        # The name of a spider may contain characters with a meaning in patterns.
         prefix = re.sub(r"([*?\[\]\\])", r"\\\1", self.prefix)
         for key in self.server.scan_iter(match=f"{prefix}*", count=1000):
             self.server.delete(key)
 
     def failed(self, error: RedisError) -> None:
-        """Note that Redis did not answer."""
+        """Note that Redis did not answer; logged once until it does."""
         if not self.is_down:
             self.is_down = True
             logger.error(
@@ -295,17 +301,17 @@ class Frontier:
             self._held.popleft()
             if not taken:
                 on_dropped(first[0].decode())
-        # Requests that were taken from the queue by a call whose answer was lost.
+        # Requests that a call took from the queue whose answer was lost.
         keys = (self.queue, self._flight(self.name))
         self.run(scripts.REQUEUE, keys, (self.kind, self.name, *self._flying))
         self.is_down = False
         logger.warning("Redis answers again.")
 
     def _check(self) -> None:
-        """Find out before the crawl whether Redis can be used.
+        """Check before the crawl that Redis can be used.
 
-        :raises ConfigurationError: if keys are those of something else, or answers are no bytes.
-        :raises RedisError: if Redis does not answer, or runs no scripts that have several keys.
+        :raises ConfigurationError: if keys belong to something else, or answers are not bytes.
+        :raises RedisError: if Redis does not answer, or runs no scripts with several keys.
         """
         expected = {self.seen: "set", self.queue: _TYPES[self.kind]}
         for key, kind in expected.items():
@@ -319,11 +325,12 @@ class Frontier:
                     f"the key {key!r} in Redis is a {found}, not a {kind}: it is another job's"
                 )
                 raise ConfigurationError([Problem("SCHEDULER", message)])
-        # It has nothing to do yet. It fails on a cluster, and for a user who may run no scripts.
+        # A script that has nothing to do yet. It fails on a cluster, and for a user who may run no
+        # scripts.
         self.run(scripts.REQUEUE, (self.queue, self._flight(self.name)), (self.kind, self.name))
 
     def _warn_of_eviction(self) -> None:
-        """Warn if Redis evicts keys when it is full: none of them may be lost."""
+        """Warn if Redis evicts keys when it is full, since none may be lost."""
         try:
             memory = self.server.info("memory")
         except NoPermissionError:

@@ -1,4 +1,4 @@
-"""A scheduler as that of scrapy-redis, which loses nothing when a process is killed."""
+"""A scheduler like that of scrapy-redis, which loses nothing when a process is killed."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ _ATTRIBUTE = "_scrapy_urlcanon_shared"
 class Scheduler(RedisScheduler):  # type: ignore[misc]
     """Queues requests in Redis, with the queues, keys and serializers of scrapy-redis.
 
-    A request that is on its way is in Redis until all that came of it is queued. If its process has
-    been gone for 30 seconds, another one queues it again. A process ends when nothing is queued or
-    on its way anywhere, and the last one clears the keys, unless ``SCHEDULER_PERSIST`` is True.
+    A request that is on its way stays in Redis until all requests that came of it are queued. If
+    its process has been gone for 30 seconds, another process queues it again. Processes end when
+    nothing is queued or on its way anywhere. The last one deletes the keys, unless
+    ``SCHEDULER_PERSIST`` is True.
 
-    Fetches of audits are queued in this process, since no other one knows what to compare them
-    with. So are requests that no queue can hold, as when the callback is no method of the spider.
+    Fetches of audits are queued in this process, since only it knows what to compare them with. So
+    are requests that no queue can store, as when the callback is no method of the spider.
     """
 
     @classmethod
@@ -59,10 +60,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     @classmethod
     def urlcanon_shared(cls, crawler: Crawler) -> Shared:
-        """Return what the processes of *crawler* share, made on the first call.
+        """Return what the processes of *crawler* share, made by the first call.
 
-        :raises ConfigurationError: if the queue is none of those of scrapy-redis, its keys are
-            those of something else, or Redis does not answer or refuses what a crawl needs.
+        :raises ConfigurationError: if the queue is none of scrapy-redis, its keys belong to
+            something else, or Redis does not answer or refuses what a crawl needs.
         """
         found: Shared | None = getattr(crawler, _ATTRIBUTE, None)
         if found is None:
@@ -111,11 +112,11 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self._crawler.signals.connect(self._spider_idle, signals.spider_idle)
 
     def close(self, reason: str) -> None:
-        """Leave the crawl, and clear the keys if nobody else takes part."""
+        """Leave the crawl, and delete the keys if nobody else takes part."""
         del reason
         try:
-            # In this order: what waits here is queued before the requests that it came of are
-            # forgotten.
+            # In this order, so that what waits here is queued before the requests that it came of
+            # are forgotten.
             self._frontier.beat()
             self._frontier.land(under_way(self._crawler))
             self._frontier.leave(persists=self.persist)
@@ -169,7 +170,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _dropped_later(
         self, request: Request, fingerprint: bytes, canonical: str, first: str
     ) -> None:
-        """Send ``request_dropped`` for a request that waited for Redis, as the engine would.
+        """Send ``request_dropped`` for a request that had waited for Redis, as the engine would.
 
         Otherwise nobody would fetch it if the request that stands for its page fails.
         """
@@ -180,7 +181,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         )
 
     def next_request(self) -> Request | None:
-        """Return the next request; None if there is none now, or Redis does not answer."""
+        """Return the next request, or None if there is none now or Redis does not answer."""
         try:
             if self._frontier.beat():
                 self._shared.look_around()
@@ -201,7 +202,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return None
 
     def _read(self, data: bytes) -> Request | None:
-        """Return the request in *data*; None if it cannot be read here."""
+        """Return the request in *data*, or None if it cannot be read here."""
         try:
             request: Request = self.queue._decode_request(data)  # noqa: SLF001
         except Exception as error:  # noqa: BLE001 - what it is made of may be of any class
@@ -215,7 +216,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return request
 
     def has_pending_requests(self) -> bool:
-        """Tell whether anything is queued, as far as that is known."""
+        """Tell whether anything is queued, or True if Redis does not answer."""
         try:
             return bool(self._here) or len(self.queue) > 0
         except RedisError as error:
@@ -227,7 +228,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return canonical or request.url
 
     def _spider_idle(self) -> None:
-        """Keep the process as long as anything is queued or on its way, here or elsewhere.
+        """Keep the process alive as long as anything is queued or on its way, here or elsewhere.
 
         :raises DontCloseSpider: if so.
         """
@@ -240,8 +241,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 or len(self.queue) > 0
                 or self._frontier.is_busy_elsewhere()
                 or (self._shared.shared_lives and self._shared.shared_lives.release_all() > 0)
-                # An audit of another process may yet let through what was dropped here. And the
-                # last process has to know that it is, to clear the keys.
+                # An audit of another process may still let through what was dropped here. And the
+                # last process has to know that it is the last, to delete the keys.
                 or not self._frontier.are_all_done()
             )
             if not stays:
@@ -261,7 +262,7 @@ def _encoder(queue: Any) -> Callable[[Request], bytes]:
         try:
             data = queue._encode_request(request)  # noqa: SLF001
         except (AttributeError, PicklingError, TypeError) as error:
-            # As Scrapy's own queues do it (``scrapy/squeues.py``).
+            # As Scrapy's own queues do (``scrapy/squeues.py``).
             raise ValueError(str(error)) from error
         return data if isinstance(data, bytes) else str(data).encode()
 

@@ -1,11 +1,11 @@
-"""What Redis does at once, so that a process that is killed leaves nothing half done.
+"""Lua scripts that Redis runs atomically, so that a killed process leaves nothing half done.
 
-A request in a queue is its data with a score; of queues that are lists the score says nothing. One
-that is on its way, or waits, is ``<score> <data>``. A variant is known by its fingerprint, with a
-word before it where the request is not filtered: that is new whenever it comes. What a callback
-knows of a page is ``s`` for expected, ``h`` for had, ``m`` for missed, ``e`` for elsewhere and
-``c`` for checked. Mappings that are bounded have two generations: when the younger one is full the
-older one is forgotten.
+A request in a queue is its data with a score; queues that are lists ignore the score. A request
+that is on its way or waits is stored as ``<score> <data>``. A dropped variant is identified by its
+fingerprint; if it is not filtered, a word precedes that, and it is new whenever it comes. The state
+of a page for a callback is ``s`` (expected), ``h`` (had), ``m`` (missed), ``e`` (elsewhere) or
+``c`` (checked); see :class:`.State`. Bounded mappings have two generations: when the younger one is
+full the older one is deleted.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ if value ~= '' then push(queue, kind, value) end
 return {1}
 """
 )
-"""Queue a request unless its fingerprint was seen, and record that; else say the first URL.
+"""Queue a request unless its fingerprint was seen, and record that; else return the first URL.
 
-Of one that is queued elsewhere the value is empty.
+The value is empty for a request that is queued elsewhere.
 """
 
 RECORD: Final = "return redis.call('SADD', KEYS[1], ARGV[1])"
-"""Record a fingerprint as seen; say whether it was not."""
+"""Record a fingerprint as seen; return whether it is new."""
 
 FORGET: Final = "return redis.call('SREM', KEYS[1], ARGV[1])"
-"""Forget that a fingerprint was seen, or that a process has nothing left to do."""
+"""Remove a fingerprint from those seen, or a process from those with nothing left to do."""
 
 IS_RECORDED: Final = "return redis.call('SISMEMBER', KEYS[1], ARGV[1])"
-"""Say whether a fingerprint was seen."""
+"""Return whether a fingerprint was seen."""
 
 POP: Final = """
 local queue, flight, done = unpack(KEYS)
@@ -83,10 +83,10 @@ redis.call('SREM', done, name)
 redis.call('HSET', flight, id, score .. ' ' .. data)
 return data
 """
-"""Take the next request, and note that it is on its way and its process at work.
+"""Take the next request, and record that it is on its way and that its process is at work.
 
-What is not on its way any more is forgotten with it. A client whose connection breaks before it has
-the answer asks once more, under the same number: it gets what it was to get.
+Requests that are no longer on their way are removed. If the connection breaks before the answer
+comes, the client asks again with the same number and gets the same request.
 """
 
 REQUEUE: Final = (
@@ -110,7 +110,7 @@ if alive then redis.call('SREM', processes, name) end
 return count
 """
 )
-"""Queue again what is on its way in a process that is gone, or what a process knows nothing of."""
+"""Queue again what is on its way in a process that is gone, or what a process does not know of."""
 
 _WAITING = (
     _QUEUE
@@ -179,7 +179,7 @@ redis.call('SADD', prefix .. 'pages', page)
 return 'waits'
 """
 )
-"""Have a dropped variant wait, queue it, or forget it, by what is known of its page."""
+"""Let a dropped variant wait, queue it or forget it, depending on the state of its page."""
 
 OUTCOME: Final = (
     _WAITING
@@ -208,7 +208,7 @@ redis.call('DEL', sources)
 return {state, found}
 """
 )
-"""Take over what became of a page for a callback; queue what waits and has nothing to wait for."""
+"""Apply the outcome of a request to the state of its page; queue variants that need not wait."""
 
 REDIRECTED: Final = (
     _GENERATIONS
@@ -224,7 +224,7 @@ redis.call('HSET', sources, source, is_same)
 return 'w'
 """
 )
-"""Say what became of a page, or note that a redirect to it shares its fate."""
+"""Return the state of a page, or record that a page redirected to it shares its fate."""
 
 STATES: Final = (
     _GENERATIONS
@@ -234,7 +234,7 @@ for n = 2, #ARGV do states[n - 1] = get(KEYS[1], ARGV[1] .. ' ' .. ARGV[n]) or '
 return states
 """
 )
-"""Say what some callbacks know of a page."""
+"""Return the state of a page for some callbacks."""
 
 REMEMBER: Final = (
     _GENERATIONS
@@ -242,7 +242,7 @@ REMEMBER: Final = (
 put(KEYS[1], unpack(ARGV))
 """
 )
-"""Remember something of a page, such as what it showed."""
+"""Store something about a page, such as what it showed."""
 
 RECALL: Final = (
     _GENERATIONS
@@ -256,10 +256,10 @@ TELL_VERDICT: Final = """
 redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'process', ARGV[2], 'verdict', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 """
-"""Tell all what an audit found."""
+"""Publish the result of an audit to all processes."""
 
 TELL_SUSPENSION: Final = "redis.call('SADD', KEYS[1], ARGV[1])"
-"""Tell all what an audit suspended."""
+"""Publish an entry that an audit suspended to all processes."""
 
 RELEASE: Final = (
     _WAITING
@@ -280,4 +280,4 @@ end
 return count
 """
 )
-"""Queue one variant of each page that waits, where nothing is on its way any more."""
+"""Queue one variant of each page that waits, when nothing is on its way any more."""

@@ -1,4 +1,4 @@
-"""Connects the crawl of one process to what all processes of the crawl share in Redis."""
+"""Implements the shared crawl (:class:`.SharedCrawl`) for processes that crawl through Redis."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Shared:
         self.canonical_of: Callable[[Request], str | None] = lambda request: request.url
 
     def guard(self, configuration: Configuration, mode: str) -> Configuration:
-        """Return the rules to crawl under: *configuration*, or those that the crawl began with.
+        """Return the rules to crawl under: *configuration*, or those that the crawl was begun with.
 
         :param mode: the value of ``URLCANON_JOB_RULES``.
         :raises ConfigurationError: if the rules differ and *mode* is ``error``.
@@ -74,7 +74,7 @@ class Shared:
             "pages for seen, or fetch them again"
         )
         if mode == ERROR:
-            # Otherwise the others would wait for this process until it is taken for gone.
+            # Otherwise the others would wait for this process until it counts as gone.
             self.frontier.leave(persists=True)
             raise ConfigurationError([Problem(name_of("job_rules"), message)])
         if mode == KEEP:
@@ -91,7 +91,7 @@ class Shared:
         suspend: Callable[[RuleEntry, str], object],
         hear: Callable[[AuditedPair], None] | None,
     ) -> None:
-        """Begin the crawl."""
+        """Start to share; see :meth:`.SharedCrawl.begin`."""
         self.first_urls = first_urls
         first_urls.on_replaced = self._replaced
         self.canonical_of = canonical_of
@@ -100,27 +100,30 @@ class Shared:
         self.look_around()
 
     def _replaced(self, page: bytes, url: str) -> None:
-        """Tell the others that *url* stands for *page* now: variants are compared with that."""
+        """Tell the other processes that *url* stands for *page* now, to compare with."""
         half = value_of("remembered_pages", self._crawler.settings) // 2
         self.frontier.tell(scripts.REMEMBER, (self.frontier.first,), (page.hex(), url, half, KEPT))
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
-        """Tell the others that *entry* is off on *domain*."""
+        """Tell the other processes that *entry* is suspended on *domain*."""
         text = json.dumps([*entry, domain]).encode()
         if text not in self._known:
             self._known.add(text)
             self.frontier.tell(scripts.TELL_SUSPENSION, (self._suspended,), (text,))
 
     def audited(self, pair: AuditedPair) -> None:
-        """Tell the others what an audit found about *pair*."""
+        """Tell the other processes the result of an audit of *pair*."""
         self._verdicts.tell(pair)
 
     def contents(self, max_pages: int) -> SharedContents:
-        """Return the contents of pages, those of all processes."""
+        """Return the store of what pages showed, which all processes share."""
         return SharedContents(self.frontier, max_pages)
 
     def look_around(self) -> None:
-        """Read the verdicts of other processes, and suspend the entries that they suspended."""
+        """Read verdicts and suspensions of other processes, and apply them.
+
+        :raises RedisError: if Redis does not answer.
+        """
         if self._hear:
             for pair in self._verdicts.new():
                 self._hear(pair)
@@ -132,7 +135,7 @@ class Shared:
             self._suspend(RuleEntry(option, entry), domain)
 
     def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
-        """Return the lives of the pages, those of all processes."""
+        """Return the states of all pages, which all processes share."""
         self.shared_lives = SharedLives(fetch, self.frontier, self._rescue, **bounds)
         return self.shared_lives
 

@@ -1,4 +1,4 @@
-"""What the audits of all processes share: the contents of pages, and verdicts."""
+"""Shares what audits need between processes: the contents of pages, and verdicts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.redis.frontier import Frontier
 
 _FORMAT = 2
-"""To be raised whenever :class:`PageDigest` gets other fields, or these mean something else, so
-that contents of an earlier version are not read."""
+"""Raised whenever the fields of :class:`PageDigest` change, so that contents that another version
+stored are not read."""
 _MOST_VERDICTS = 10_000
 _MOST_LINES = 64
-"""How many lines of another page are shared: any line of its own is enough to tell that it is."""
+"""The most lines of another page that are shared. Any line of its own shows that it is another."""
 
 
 class SharedContents(KeptContents):
-    """Remembers the contents of pages in Redis, and here those that this process has fetched."""
+    """Stores the contents of pages in Redis, and in this process those that it has fetched."""
 
     def __init__(self, frontier: Frontier, max_pages: int) -> None:
         super().__init__(max_pages)
@@ -36,13 +36,13 @@ class SharedContents(KeptContents):
         self._key = f"{frontier.prefix}contents:{_FORMAT}"
 
     def __setitem__(self, page: bytes, content: PageDigest) -> None:
-        """Remember *content* for *page*."""
+        """Store *content* for *page*."""
         super().__setitem__(page, content)
         arguments = (page, _encoded(content), self._half, KEPT)
         self._frontier.tell(scripts.REMEMBER, (self._key,), arguments)
 
     def get(self, page: bytes) -> PageDigest | None:
-        """Return what *page* showed, or None."""
+        """Return the content of *page*, or None."""
         known = super().get(page)
         if known is not None:
             return known
@@ -50,14 +50,14 @@ class SharedContents(KeptContents):
         return _decoded(found) if found else None
 
     def pop(self, page: bytes) -> PageDigest | None:
-        """Forget *page* in this process alone, and return what it showed."""
+        """Forget *page* in this process only; return its content, or None."""
         return super().pop(page) or self.get(page)
 
 
 class SharedVerdicts:
-    """Tells all processes the verdicts of each.
+    """Publishes the verdicts of each process to all others.
 
-    A process that joins the crawl later hears of the earlier verdicts too, as far as they are kept.
+    A process that joins later gets the earlier verdicts too, as far as they are kept.
     """
 
     def __init__(self, frontier: Frontier) -> None:
@@ -66,7 +66,7 @@ class SharedVerdicts:
         self._last = "0"
 
     def tell(self, pair: AuditedPair) -> None:
-        """Tell the others the verdict about *pair*, if there is one."""
+        """Publish the verdict about *pair*, if there is one."""
         judgement = pair.judgement
         if judgement.verdict is Verdict.CANNOT_TELL:
             return
@@ -84,7 +84,7 @@ class SharedVerdicts:
         self._frontier.tell(scripts.TELL_VERDICT, (self._key,), arguments)
 
     def new(self) -> Iterator[AuditedPair]:
-        """Yield the verdicts of other processes since the last call.
+        """Yield the verdicts that other processes published since the last call.
 
         :raises RedisError: if Redis does not answer.
         """

@@ -1,4 +1,4 @@
-"""The lives of pages, kept in Redis for all processes of a crawl."""
+"""Keeps the states of pages in Redis, for all processes of a crawl."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class SharedLives(PageLives["Request"]):
     """Keeps in Redis which callback has had or missed which page, and which variants wait.
 
     What is on its way in this process is known only here. A script in Redis queues the variant that
-    takes the place of a failed request, so that a killed process cannot lose it.
+    replaces a failed request, so that a killed process cannot lose it.
 
-    :param encode: returns the name of a rescue in :mod:`.scripts`, and the rescue as it is stored
-        in the queue.
+    :param encode: returns the identifier of a rescue in :mod:`.scripts`, and the rescue as it is
+        stored in the queue.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class SharedLives(PageLives["Request"]):
         return iter(())
 
     def is_had(self, page: bytes) -> bool:
-        """Tell whether any callback has had *page*, here or elsewhere."""
+        """Tell whether any callback has had *page*, in any process."""
         return super().is_had(page) or not _HAD.isdisjoint(self._states_of_all(page))
 
     def is_missed(self, page: bytes) -> bool:
-        """Tell whether all requests for *page* ended, here and elsewhere, and none brought it."""
+        """Tell whether all requests for *page* ended without content, in all processes."""
         return super().is_missed(page) and _NOT_MISSED.isdisjoint(self._states_of_all(page))
 
     def _states_of_all(self, page: bytes) -> list[bytes]:
@@ -74,7 +74,7 @@ class SharedLives(PageLives["Request"]):
         return self._frontier.ask(scripts.STATES, (self._frontier.lives,), arguments) or []
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
-        """Tell all that *callback* has had *page*, or what it led to, and did not raise."""
+        """Note and publish that *callback* has had *page*, or what it led to, without raising."""
         super().confirmed(page, callback)
         state = self.state(page, callback)
         if state is State.HAD:
@@ -89,7 +89,7 @@ class SharedLives(PageLives["Request"]):
             self._tell(page, callback, "r")
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
-        """Note that the depth limit cut off links of *page*, so that *callback* needs it again."""
+        """Note that *page* is needed again: the depth limit may have cut off links."""
         super().cut_off(page, callback)
         if self.state(page, callback) is not State.EXPECTED:
             self._tell(page, callback, "r")
@@ -97,26 +97,26 @@ class SharedLives(PageLives["Request"]):
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:
         """Note that *callback* asks for *page* by a second step; return as the base class does.
 
-        Only if that is for the same page and callback: of any other, another process may get the
-        response, and this one would not know.
+        Ignored if the step is for another page or callback: another process may get the response,
+        and this one would never know.
         """
         return step == (page, callback) and super().asked_again(page, callback, step)
 
     def ended(self, page: bytes, callback: Hashable) -> None:
-        """Note that a request of *callback* for *page* ended, and brought it nothing."""
+        """Note that a request of *callback* for *page* ended without content."""
         super().ended(page, callback)
         if self.state(page, callback) not in GOT:
             self._tell(page, callback, "m")
 
     def dropped(self, page: bytes, callback: Hashable, url: str, request: Request) -> Fate:
-        """Take *request*, dropped as a duplicate of *page*; tell what becomes of it."""
+        """Decide on *request*, dropped as a duplicate of *page*: keep, fetch or forget it."""
         if self.state(page, callback) is State.HAD:
-            # Known here, so Redis need not be asked for each repeated link.
+            # Known here, so that Redis is not asked for each repeated link.
             return Fate.FORGOTTEN
         try:
             fingerprint, value = self._encode(request)
         except ValueError:
-            # It cannot be stored in the queue: it waits in this process.
+            # It cannot be stored in the queue, and waits in this process.
             return super().dropped(page, callback, url, request)
         self._callbacks[callback] = None
         arguments = (page.hex(), str(callback), fingerprint, value, self._most, self._half, KEPT)
@@ -132,7 +132,7 @@ class SharedLives(PageLives["Request"]):
         return _FATES[fate.decode()] if fate else Fate.WAITS
 
     def redirected(self, page: bytes, callback: Hashable, sources: Mapping[bytes, bool]) -> None:
-        """Note that requests for *sources* led to *page*, where they were dropped."""
+        """Note that requests for *sources* were redirected to *page* and dropped there."""
         for source, is_same in sources.items():
             if source == page:
                 self.ended(source, callback)
@@ -142,7 +142,7 @@ class SharedLives(PageLives["Request"]):
                 self._share_fate(source, callback, state, is_same=is_same)
 
     def release_all(self) -> int:
-        """Queue one variant of each page for which any waits; return how many these are."""
+        """Queue one variant of each page for which any waits; return how many were queued."""
         arguments = (self._frontier.prefix, self._frontier.kind, self._half, KEPT)
         sent: int = self._frontier.run(scripts.RELEASE, self._keys, arguments)
         return sent
