@@ -1,1 +1,1 @@
-"""What a page says: its text, its signature, and whether two responses are one page."""
+"""Reads pages: text, signature, canonical URL, and whether two of them are the same page."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 EDGE = 0
-"""Stands for a line before the first one, and after the last."""
+"""Marks the place before the first line and after the last."""
 _MEDIA = 1
 """Stands for the border between the text and the addresses of embedded media."""
 _OTHER = -1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINK_HEADER = 1 << 14
-"""Characters of a ``Link`` header that are read; servers send less than half of it."""
+"""How many characters of a ``Link`` header are read. Servers send less than half of that."""
 
 _NO_ADDRESS = frozenset({"None", "null", "undefined"})
 """What templates print for a missing address. As a relative reference it would be a valid URL."""
@@ -23,7 +23,7 @@ _ORIGIN_OF_BASE = re.compile(rf"{ORIGIN}(?=[/?#]|\Z)")
 
 
 def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
-    """Return the canonical URL that a page declares, absolute, or the empty text.
+    """Return the canonical URL that a page declares, absolute, or the empty string.
 
     A ``Link`` header (RFC 8288, RFC 6596) takes precedence over the link element. Elements are
     ignored if they disagree, or if they are outside the head, where visitors may write. ``None``,
@@ -50,7 +50,8 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     head = parse(text) if "canonical" in text.lower() else None
     if head is None:
         return ""
-    # The first with an address counts (HTML standard, section 2.4.3): another may have a target.
+    # The first base element with an address counts (HTML standard, section 2.4.3). Others may only
+    # have a target.
     bases = filter(None, (element.get("href") for element in head.iter("base")))
     base = absolute(url, next(bases, "")) or url
     found = {
@@ -64,10 +65,10 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
 
 
 def other_addresses(text: str | None, url: str) -> dict[str, str]:
-    """Return the addresses besides its canonical URL that the head of a page gives, absolute.
+    """Return the addresses besides its canonical URL that the head of a page states, absolute.
 
-    They are its ``og:url`` (the Open Graph protocol), and the page that follows it
-    (``rel="next"``, HTML standard, section 4.6.7.14).
+    These are its ``og:url`` (Open Graph protocol) and the page that follows it (``rel="next"``,
+    HTML standard, section 4.6.7.14).
 
     >>> html = '<meta property="og:url" content="/x?a=1"><link rel="next" href="/x?a=1&amp;page=2">'
     >>> other_addresses(html, "http://a.example/x")
@@ -91,7 +92,7 @@ def _is_address(reference: str) -> bool:
 
 
 def absolute(base: str, reference: str) -> str:
-    """Return the URL that *reference* means on the page *base*, or the empty text for none.
+    """Return the URL that *reference* means on the page *base*, or the empty string if none.
 
     >>> absolute("http://a.example/b", " ../c"), absolute("http://a.example/", "http://[")
     ('http://a.example/c', '')
@@ -112,9 +113,9 @@ def absolute(base: str, reference: str) -> str:
 
 
 def links_of(header: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the target and the parameters of each link of a header (RFC 8288, section 3).
+    """Yield the target and the parameters of each link in a ``Link`` header (RFC 8288, section 3).
 
-    The time is linear in the length of *header*: it is read once, from left to right.
+    The time is linear in the length of *header*, which is read once from left to right.
 
     >>> list(links_of('<a,b>; rel="x y"; title="1,<2>", <c>;rel=z'))
     [('a,b', {'rel': 'x y', 'title': '1,<2>'}), ('c', {'rel': 'z'})]
@@ -128,14 +129,14 @@ def links_of(header: str) -> Iterator[tuple[str, dict[str, str]]]:
         params: dict[str, str] = {}
         end += 1
         for name, value, stop in _params(header, end):
-            # The first of several with one name counts (section 3.3).
+            # The first of several parameters with one name counts (section 3.3).
             params.setdefault(name, value)
             end = stop
         yield target, params
 
 
 def _params(header: str, position: int) -> Iterator[tuple[str, str, int]]:
-    """Yield each parameter from *position* on, up to the end of the link, and where it ends."""
+    """Yield each parameter from *position* to the end of the link, with the position after it."""
     size = len(header)
     while True:
         while position < size and header[position] in " \t;":

@@ -1,4 +1,4 @@
-"""Contents that a site shows in the place of pages that it does not have."""
+"""Recognises contents that a site shows in place of several pages, such as a log-in form."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class _Uses(NamedTuple):
 
 
 class CommonContents:
-    """Remembers contents that pages have in common.
+    """Remembers which contents several pages have in common.
+
+    "Not found", a log-in form and a page that an error left empty may come with status 200 in place
+    of any page. That two URLs show one of these does not mean that they are the same page.
 
     >>> from scrapy_urlcanon.pages.same_page import PageDigest
     >>> contents, sorry = CommonContents(), PageDigest(b"Sorry")
     >>> contents.is_of_another(sorry, "/a"), contents.is_of_another(sorry, "/b")
     (False, True)
 
-    "Not found", a log-in form and a page that an error left empty come with a status of 200, in
-    place of any page. That two URLs show one of these does not say that they are one page.
-
-    :param limit: how many contents are remembered at most; the last half of them always is.
+    :param limit: the most contents that are remembered; at least the last half of them are.
     """
 
     def __init__(self, limit: int = 100_000) -> None:
         self._limit = limit
-        # By content: the pages and paths that have it. If it is one page, as most often, only the
-        # hash of its path, which takes a sixth of the memory.
+        # By content: how many pages, and which paths, have it. For a single page, the usual case,
+        # only the hash of its path, which takes a sixth of the memory.
         self._uses: dict[bytes, _Uses | int] = {}
-        # By content: the page that it was first fetched to be compared with, and the URL of that.
+        # By content: the page that it was first compared with, and the URL that showed it.
         self._owners: dict[bytes, tuple[Hashable, str]] = {}
         # By page: the page that its first URL redirected to.
         self._led_to: dict[Hashable, Hashable] = {}
@@ -58,12 +58,13 @@ class CommonContents:
         self._uses[content.digest] = _Uses(min(uses.pages + 1, _SEVERAL), paths)
 
     def is_of_another(self, content: PageDigest, page: Hashable, url: str = "") -> bool:
-        """Tell whether *content* was first fetched to be compared with another page than *page*.
+        """Tell whether *content* was first seen in place of another page than *page*.
 
-        If it was not fetched before, it is *page*'s from now on. URLs that may be views of one page
-        for want of a rule, as ``?t=8`` and ``?t=8&print=1``, do not count as two pages.
+        If it is seen for the first time it belongs to *page* from now on. URLs that may be views of
+        one page, which lacks a rule, do not count as two pages, such as ``?t=8`` and
+        ``?t=8&print=1``.
 
-        :param url: the URL that showed it; without it, the exception for views is not made.
+        :param url: the URL that showed it. Without it no exception is made for views.
         """
         self._make_room(self._owners)
         owner, its_url = self._owners.setdefault(content.digest, (page, url))
@@ -71,7 +72,7 @@ class CommonContents:
         return not is_its and not _are_of_one_path(url, its_url)
 
     def lead(self, page: Hashable, to: Hashable) -> None:
-        """Note that the URL of *page* redirects to that of another page: both have one content.
+        """Note that *page* redirects to the page *to*, so that both have the same content.
 
         >>> from scrapy_urlcanon.pages.same_page import PageDigest
         >>> contents, shown = CommonContents(), PageDigest(b"Shown")
@@ -84,11 +85,11 @@ class CommonContents:
         self._led_to[page] = to
 
     def assign(self, content: PageDigest, page: Hashable) -> None:
-        """Record *content* as that of *page*, whatever page it was fetched to be compared with."""
+        """Record *content* as that of *page*, whatever page it belonged to before."""
         self._owners[content.digest] = page, ""
 
     def forget(self, pages: Container[Hashable]) -> None:
-        """Forget what was fetched to be compared with *pages*: their fingerprints have changed."""
+        """Forget what belongs to *pages*, whose fingerprints have changed."""
         self._owners = {digest: of for digest, of in self._owners.items() if of[0] not in pages}
         self._led_to = {page: to for page, to in self._led_to.items() if page not in pages}
 
@@ -100,7 +101,8 @@ class CommonContents:
     def has_several_paths(self, content: PageDigest) -> bool:
         """Tell whether pages at three or more paths have *content*.
 
-        That says more: at one path, several URLs may be one page for want of a rule.
+        This says more than :meth:`has_several_pages`: several URLs at one path may be the same
+        page, for lack of a rule.
         """
         uses = self._uses.get(content.digest)
         return isinstance(uses, _Uses) and len(uses.paths) >= _SEVERAL
@@ -112,9 +114,9 @@ class CommonContents:
 
 
 def may_be_views(parts: AbstractSet[str], others: AbstractSet[str]) -> bool:
-    """Tell whether two URLs may be views of one page, by the parts that each has beyond a third.
+    """Tell whether two URLs may be views of one page, by the parts that each adds to a third URL.
 
-    They may if one has all such parts that the other has.
+    They may if one has all the parts that the other adds.
 
     >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
     >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())

@@ -97,7 +97,7 @@ MAX_HEAD = 1 << 18
 def parse(text: str) -> etree._Element | None:
     """Return the parsed document; None if *text* has no markup."""
     try:
-        # As bytes, because lxml refuses text with an encoding declaration.
+        # As bytes, since lxml rejects strings with an encoding declaration.
         parser = etree.HTMLParser(encoding="utf-8", huge_tree=False)
         return etree.fromstring(text.replace("\0", "").encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
@@ -111,7 +111,7 @@ def text_of_head(text: str) -> str:
 
 
 def title_of(document: etree._Element) -> str:
-    r"""Return the title of *document*, white space folded; empty where there is none.
+    r"""Return the title of *document*, with white space folded, or the empty string.
 
     >>> title_of(parse("<title>One\n title</title><p>Text"))
     'One title'
@@ -172,7 +172,7 @@ def _data_of(document: etree._Element) -> Iterator[str]:
 
 
 def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html", url: str = "") -> str:
-    """Return the text of *document* that a reader sees, with line breaks where blocks end.
+    """Return the text of *document* that a reader sees, with line breaks around blocks.
 
     In XML each element is a block.
 
@@ -209,7 +209,7 @@ def _templates(kind: Literal["html", "xml"]) -> str:
     if kind == "xml":
         return _TEXT.format(unseen=unseen, blocks="*", mode="")
     blocks = "|".join(_BLOCKS)
-    # Of each the one in which a drawing is gone through once, however its texts are nested.
+    # For each mode another one for drawings, so that nested texts are visited only once.
     modes = {"": "drawn", ' mode="fields"': "drawn-fields"}
     texts = (
         f"{_TEXT}{_SHOWN_INSIDE}".format(unseen=unseen, blocks=blocks, mode=mode, drawn=drawn)
@@ -223,7 +223,7 @@ def _templates(kind: Literal["html", "xml"]) -> str:
 
 
 def _texts_of_deep(document: etree._Element) -> Iterator[str]:
-    """Yield the visible texts of a document that is nested deeper than libxslt goes."""
+    """Yield the visible texts of a document that is nested too deep for libxslt."""
     walk = etree.iterwalk(document, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         if event == "start" and element.tag in _UNSEEN:
@@ -235,7 +235,7 @@ def _texts_of_deep(document: etree._Element) -> Iterator[str]:
 
 
 def with_lines_of_members(text: str) -> str:
-    r"""Return *text* with each member of its objects on a line of its own, if it is JSON.
+    r"""Return *text*, if it is JSON, with each member of its objects and arrays on its own line.
 
     JSON is mostly sent as one line, which would change as a whole with any timestamp or id.
 

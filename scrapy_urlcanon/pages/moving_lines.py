@@ -46,7 +46,7 @@ class MovingLines(NamedTuple):
     of_kept: list[MovingLine]
 
     def is_most(self, shared: Iterable[str]) -> bool:
-        """Tell whether each page has more of its own in these than both have in *shared* lines."""
+        """Tell whether each page has more words in these than both share in *shared* lines."""
         both = sum(len(set(words_of(text))) for text in shared)
         return all(sum(len(line.words) for line in lines) > both for lines in self)
 
@@ -108,7 +108,7 @@ def own_of(lines: Iterable[MovingLine], others: Iterable[Shown]) -> list[MovingL
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a line, in lower case."""
+    """Return the words of a line in lower case."""
     return _WORD.findall(text.lower())
 
 

@@ -1,4 +1,4 @@
-"""What changes from visit to visit on the pages of one site: noise."""
+"""Learns what changes from visit to visit on the pages of a site: noise."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _REMEMBERED_LINES = 20_000
 
 
 class Noise:
-    """Learns which lines of a site's pages change from visit to visit, from pages fetched twice.
+    """Learns from pages that are fetched twice which lines of a site change from visit to visit.
 
-    Lines are known by their hash without numbers, so that a counter is one line, whatever it shows.
+    Lines are known by their hash without numbers, so that a counter is one line whatever it shows.
 
     >>> noise = Noise()
     >>> noise.note({1: {10}, 2: {20}}, {1: {11}, 2: {20}}), noise.holds(1)
@@ -37,17 +37,18 @@ class Noise:
     def __init__(self) -> None:
         self._seen: Counter[int] = Counter()
         self._changed: Counter[int] = Counter()
-        # Of lines without a number: the first page that had each, and those that several pages had.
+        # For lines without a number: the first page that had each, and those that several pages
+        # had.
         self._pages: dict[int, Hashable] = {}
         self._common: set[int] = set()
-        # How many pages had each of these; and how many lines of some pages came or went, stayed,
-        # and came or went at most between two fetches.
+        # How many pages had each such line. For lines of some pages: how many came or went between
+        # two fetches, how many stayed, and how many came or went at most at once.
         self._uses: Counter[int] = Counter()
         self._known: set[Hashable] = set()
         self._rotated = self._stayed = self._most_rotated = 0
 
     def saw(self, page: Hashable, lines: Mapping[int, set[int]]) -> None:
-        """Note the *lines* that *page* shows; a page may be known by any key."""
+        """Record the *lines* that *page* shows. The page may be given by any key."""
         if len(self._pages) > _REMEMBERED_LINES:
             self.forget_pages()
         is_new = page not in self._known
@@ -59,7 +60,7 @@ class Noise:
                     self._common.add(shape)
 
     def forget(self, pages: AbstractSet[Hashable]) -> None:
-        """Forget what *pages* showed: they are known by other keys now."""
+        """Forget what *pages* showed, since their keys have changed."""
         if not self._known.isdisjoint(pages):
             self._known -= pages
             self._pages = {line: page for line, page in self._pages.items() if page not in pages}
@@ -70,16 +71,16 @@ class Noise:
         return len(self._pages) + len(self._known)
 
     def forget_pages(self) -> None:
-        """Forget what pages showed, but not which lines have changed between fetches."""
+        """Forget what pages showed, but not which lines have changed."""
         for each in (self._pages, self._common, self._uses, self._known):
             each.clear()
 
     def note(
         self, one: Mapping[int, set[int]], other: Mapping[int, set[int]], limit: int = UNBOUNDED
     ) -> set[int]:
-        """Note two fetches of one URL; return the lines that changed.
+        """Record two fetches of one URL; return the lines that changed.
 
-        :param limit: all lines with a hash below this are known of both fetches.
+        :param limit: below this hash, all lines of both fetches are known.
         """
         shapes = {shape for shape in (*one, *other) if shape < limit}
         changed = {shape for shape in shapes if one.get(shape) != other.get(shape)}
@@ -100,7 +101,7 @@ class Noise:
         return _SOME_PAGES <= self._uses[shape] < _SOME_SHARE * len(self._known)
 
     def rotates(self, shapes: set[int]) -> bool:
-        """Tell whether lines that come and go explain *shapes*, which only one of two pages has."""
+        """Tell whether rotating lines explain *shapes*, which only one of two pages has."""
         return not shapes or (
             self._rotated >= _ROTATED
             and self._rotated >= _ROTATED_SHARE * (self._rotated + self._stayed)
@@ -116,21 +117,21 @@ class Noise:
     def holds(self, shape: int) -> bool:
         """Tell whether a line is noise on the whole site."""
         changed = self._changed[shape]
-        # If several pages have the line, one change is enough: it is not about any of them.
+        # If several pages have the line, one change is enough: the line is not about any of them.
         least = 1 if shape in self._common else _CHANGED_PAGES
         return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
 
     def is_common(self, line: LineKey) -> bool:
-        """Tell whether several pages have the *line*, given its hashes; never if it has a number.
+        """Tell whether several pages have the *line*; False if it has a number.
 
-        Several pages with "Part 1" say nothing about "Part 5", which has the same hash without
-        numbers.
+        That several pages have "Part 1" says nothing about "Part 5", which has the same hash
+        without numbers.
         """
         shape, exact = line
         return shape == exact and shape in self._common
 
     def of_one_page(self, lines: Iterable[LineKey], changed: Container[int]) -> frozenset[LineKey]:
-        """Return those of *lines* that are not noise, not among *changed*, and not common."""
+        """Return those of *lines* that are not noise, not in *changed*, and not common."""
         return frozenset(
             line
             for line in lines
@@ -140,7 +141,7 @@ class Noise:
     def explains(
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
     ) -> bool:
-        """Tell whether all lines in which two pages differ are noise, or among *changed*."""
+        """Tell whether all lines in which two pages differ are noise or in *changed*."""
         if one.lines is None or other.lines is None or hide_what_differs(one, other):
             return False
         mine, my_limit = sampled_lines(one)
@@ -156,11 +157,11 @@ class Noise:
         return len(known) > len(differ)
 
     def same_page(self, one: PageDigest, other: PageDigest) -> bool | None:
-        """Tell whether two pages are one, apart from noise; None if that is not clear."""
+        """Tell whether two pages are the same apart from noise, or None if unclear."""
         is_same = same_page(one, other)
         return is_same or self.explains(one, other) or is_same
 
 
 def hide_what_differs(one: PageDigest, other: PageDigest) -> bool:
-    """Tell whether two pages have no text, and differ in the scripts that make them."""
+    """Tell whether two pages have no text, but different scripts to make it."""
     return bool(one.unread and other.unread) and one.unread != other.unread

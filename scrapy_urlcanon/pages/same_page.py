@@ -28,64 +28,69 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.signature import Lines
 
 SHARED_PAIRS = 0.95
-"""The Jaccard similarity of the pairs of words of two whole texts from which they are one page.
+"""Two whole texts are the same page if the Jaccard similarity of their pairs of words is at least
+this.
 
-Two pages of one site share the words of their navigation and footer, often 300 or more: 20 words
-in a row that only one of them has make it 0.94. A counter or an advertisement is less.
+Two pages of one site share the words of their navigation and footer, often 300 or more. 20
+consecutive words that only one of them has make it 0.94. A counter or an advertisement changes
+less.
 """
 
 SIMHASH_BITS = 4
-"""Two texts without boilerplate whose simhashes differ in at most so many bits are one page.
+"""Two texts without boilerplate are the same page if their simhashes differ in at most this many
+bits.
 
 Manku, Jain and Das Sarma ("Detecting near-duplicates for web crawling", 2007) used 3 for whole
 pages; without the boilerplate one bit more is safe.
 """
 
 SKETCH_SIZE = 128
-"""Pairs of words that are kept of a page. Up to so many the similarity is exact; beyond, its
-standard error is sqrt(s * (1 - s) / 128), 0.02 at 0.95."""
+"""How many pairs of words are kept of a page. With no more than these the similarity is exact;
+otherwise its standard error is sqrt(s * (1 - s) / 128), which is 0.02 at 0.95."""
 
 SAMPLED_LINES = 64
-"""Lines that are kept of a page, those with the smallest hashes: all of most pages."""
+"""How many lines are kept of a page, those with the smallest hashes. Most pages have fewer."""
 
 UNBOUNDED: Final = 1 << 32
-"""What is above the hashes of all lines as they are compared: of 32 bits each."""
+"""Greater than the hashes of all lines as they are compared, which have 32 bits."""
 
 LineKey: TypeAlias = "tuple[int, int]"
-"""What a line is compared by: its hash without numbers, and the exact one (:func:`key_of`)."""
+"""What lines are compared by: the hash without numbers, and the exact one (:func:`key_of`)."""
 
 _NO_LINE = Line(0, 0, 0)
 _LOW = UNBOUNDED - 1
 
 
 class PageDigest(NamedTuple):
-    """What there is to compare of a page, in some 1,100 bytes at most."""
+    """What is kept of a page for comparisons; at most some 1,100 bytes."""
 
     digest: bytes
-    """Of its lines, in whatever order; of the body where it is no text. Empty: no evidence."""
+    """The digest of its lines in any order, or of the body if it is no text. Empty: no evidence."""
     title: int = 0
-    """64-bit hash of the title; 0 where there is none, or it is not known."""
+    """64-bit hash of the title; 0 if it has none or it is not known."""
     sketch: bytes | None = None
-    """The smallest hashes of its pairs of words; None where it is no text, or not known."""
+    """The smallest hashes of its pairs of words; None if it is no text or they are not known."""
     simhash: int | None = None
-    """Of its pairs of words without boilerplate; None where they are too few, or not known."""
+    """The simhash of its pairs of words without boilerplate; None if they are too few or not
+    known."""
     lines: bytes | None = None
-    """A sample of its lines (:func:`sampled_lines`); None where it is no text, or not known."""
+    """A sample of its lines (:func:`sampled_lines`); None if it is no text or they are not
+    known."""
     title_shape: int = 0
-    """64-bit hash of the title with every number made ``0``."""
+    """64-bit hash of the title with each number replaced by ``0``."""
     unread: bytes = b""
-    """Of what a script makes a page of that shows nothing but its title; empty of any other."""
+    """The digest of the scripts that make a page without text; empty for any other page."""
     media: int = 0
-    """64-bit hash of the addresses of all that it embeds; 0 where there is none."""
+    """64-bit hash of the addresses of its media; 0 if it has none."""
 
     @property
     def content(self) -> bytes:
-        """What two pages have in common that show the same, however few lines that are."""
+        """Equal for two pages that show the same, however little that is."""
         return b"%s%x%s" % (self.digest, self.title, self.unread)
 
     @classmethod
     def of_bytes(cls, body: bytes) -> Self:
-        """Return what there is to compare of a body that is no text, or too much of it."""
+        """Return the digest of a body that is no text or too long to be read."""
         return cls(blake2b(body, digest_size=20).digest())
 
     @classmethod
@@ -97,11 +102,11 @@ class PageDigest(NamedTuple):
         scripts: bytes,
         media: tuple[bytes, ...],
     ) -> Self:
-        """Return what there is to compare of a *text* and of its *title*.
+        """Return the digest of a page from its *text* and its *title*.
 
-        :param lines: what is kept of the lines of the text.
-        :param scripts: what they make the page of, where there is no text.
-        :param media: the addresses of what is embedded, which the lines are of too.
+        :param lines: the hashes of the lines of the text and of *media*.
+        :param scripts: the scripts that make the page, if it has no text.
+        :param media: the addresses of embedded media.
         """
         masked, exact, _ = lines.columns
         digest, named = digest_of(exact), _NO_LINE
@@ -120,7 +125,7 @@ class PageDigest(NamedTuple):
 
 
 def same_page(one: PageDigest, other: PageDigest) -> bool | None:
-    """Tell whether two pages are one; None where that is not clear.
+    """Tell whether two pages are the same, or None if unclear.
 
     >>> from scrapy_urlcanon.pages.page import Page
     >>> def digest(html):
@@ -133,12 +138,12 @@ def same_page(one: PageDigest, other: PageDigest) -> bool | None:
     False
     >>> same_page(PageDigest.of_bytes(b"PNG 1"), PageDigest.of_bytes(b"PNG 2"))
 
-    Two with no text but one title are one where their scripts are, too:
+    Two pages without text that have the same title are the same if their scripts are too:
 
     >>> made_by_script = digest("<title>App</title><script>show({id: 1})</script>")
     >>> same_page(made_by_script, digest("<title>App</title><script>show({id: 2})</script>"))
 
-    That two show nothing at all says nothing of them:
+    That two pages show nothing at all is no evidence:
 
     >>> empty = digest("<div id=root></div><script src=/app.js></script>")
     >>> same_page(empty, empty)
@@ -147,7 +152,7 @@ def same_page(one: PageDigest, other: PageDigest) -> bool | None:
     if one.digest and one.digest == other.digest and has_one_title:
         is_anything_shown = bool(one.unread) or one.lines != b""
         return True if is_anything_shown and one.unread == other.unread else None
-    # A page that could not be found may have all of its site's words around it, and not the title.
+    # A "not found" page may have all the words of its site around it, but not the title.
     if one.sketch is not None and other.sketch is not None:
         return has_one_title and similarity(one.sketch, other.sketch) >= SHARED_PAIRS
     if one.simhash is not None and other.simhash is not None:
@@ -156,19 +161,19 @@ def same_page(one: PageDigest, other: PageDigest) -> bool | None:
 
 
 def title_line(title: str) -> Line:
-    """Return what is kept of *title* where it is compared as one of the lines."""
+    """Return the hashes of *title* when it is compared as one of the lines."""
     return line_of(f"title: {title}")
 
 
 def key_of(masked: int, exact: int) -> LineKey:
-    """Return what a line with these hashes, of 64 bits, is compared by."""
+    """Return the key by which a line with these 64-bit hashes is compared."""
     return masked & _LOW, exact & _LOW
 
 
 def sampled_lines(page: PageDigest) -> tuple[dict[int, set[int]], int]:
-    """Return the exact hashes of sampled lines by those without numbers, and where the sample ends.
+    """Return the exact hashes of sampled lines by those without numbers, and the sample's limit.
 
-    All lines of the page whose hash without numbers is below that are in it.
+    The sample has all lines of the page whose hash without numbers is below the limit.
     """
     if page.lines is None:
         return {}, 0
@@ -180,10 +185,10 @@ def sampled_lines(page: PageDigest) -> tuple[dict[int, set[int]], int]:
 
 
 def similarity(one: bytes, other: bytes) -> float:
-    """Return the Jaccard similarity of the pairs of words that two sketches are of.
+    """Return the Jaccard similarity of the pairs of words of two sketches.
 
-    Estimated from the smallest hashes of both together (Broder, "On the resemblance and
-    containment of documents", 1997, section 4); exact where both are whole.
+    It is estimated from the smallest hashes of both together (Broder, "On the resemblance and
+    containment of documents", 1997, section 4), and exact if neither sketch is full.
 
     >>> sketches = (array("I", numbers).tobytes() for numbers in ([1, 2, 3], [2, 3, 4]))
     >>> similarity(*sketches)

@@ -62,11 +62,12 @@ class Line(NamedTuple):
     """The hashes of a line of the visible text, ignoring case, or of the address of a medium."""
 
     masked: int
-    """Hash of the line with every number made ``0``: equal for "12 comments" and "7 comments"."""
+    """Hash of the line with each number replaced by ``0``: equal for "12 comments" and "7
+    comments"."""
     exact: int
     """Hash of the line."""
     words: int
-    """About how many words it has: one for each 6 bytes."""
+    """An estimate of its number of words: one for each 6 bytes."""
 
 
 class Lines(Sequence[Line]):
@@ -135,14 +136,14 @@ NO_BOILERPLATE = Boilerplate()
 
 
 class Signature(NamedTuple):
-    """What is kept of a page."""
+    """What is stored of a page."""
 
     raw_sha1: str
-    """Digest of the body as received, in hexadecimal."""
+    """SHA-1 digest of the body as received, in hexadecimal."""
     text_sha1: str
     """Digest of the visible text, in hexadecimal; that of the body if it is not HTML."""
     title: int
-    """64-bit hash of the title; 0 where there is none."""
+    """64-bit hash of the title; 0 if it has none."""
     lines: Lines
 
     def main(self, boilerplate: Boilerplate = NO_BOILERPLATE) -> tuple[str, int | None]:
@@ -153,8 +154,8 @@ class Signature(NamedTuple):
         has more of them than words of its own, such as a stock quote or a measurement. The digest
         is empty if nothing is left; the simhash is None if too little is left.
 
-        Data for a program has no menus, and no member of it is little: it is told by all that is
-        not another one at each visit.
+        Data for a program has no menus, and each member of it matters. So everything counts in it
+        that does not change at each visit.
         """
         is_data = self.text_sha1.startswith(RAW)
         if is_data:
@@ -206,9 +207,9 @@ def unpack(data: bytes) -> Lines:
 
 
 def digest_of(exact: Sequence[int]) -> bytes:
-    """Return the digest of lines by their *exact* hashes, whatever their order.
+    """Return the digest of lines from their *exact* hashes, whatever their order.
 
-    A listing in another one is the same.
+    So a listing in another order is the same.
     """
     return sha1(sorted_hashes(exact), usedforsecurity=False).digest()
 
@@ -218,20 +219,20 @@ def _words(lines: Iterable[tuple[int, int]]) -> int:
 
 
 def kept_of(line: int) -> int:
-    """Return what :meth:`Signature.pack` keeps of the hash of a line."""
+    """Return the bits of a line's hash that :meth:`Signature.pack` keeps."""
     return line & _KEPT
 
 
 def pack_hashes(hashes: Iterable[int]) -> bytes:
-    """Return what :func:`unpack` leaves of the hashes of some lines, as bytes."""
+    """Return the hashes of some lines as bytes, shortened as by :meth:`Signature.pack`."""
     kept = sorted(map(kept_of, hashes))
     return struct.pack(f"<{len(kept)}Q", *kept)
 
 
 def unpack_hashes(data: bytes) -> tuple[int, ...]:
-    """Return the hashes that :func:`pack_hashes` made bytes of.
+    """Return the hashes that :func:`pack_hashes` packed.
 
-    :raises ValueError: where they were cut short, or are something else.
+    :raises ValueError: if *data* was truncated or is something else.
 
     >>> unpack_hashes(pack_hashes([7, 1 << 50]))
     (0, 7)
@@ -242,14 +243,14 @@ def unpack_hashes(data: bytes) -> tuple[int, ...]:
 
 
 def lines_of(text: bytes) -> Lines:
-    """Return what is kept of each line of *text*."""
+    """Return the hashes of each line of *text*."""
     return lines_of_lower(lower_case(text))
 
 
 def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:
-    """Return what is kept of each line of *text*, which is in lower case, and of each of *media*.
+    """Return the hashes of each line of *text*, which is in lower case, and of each of *media*.
 
-    Of two of these with other numbers none is the other's frame.
+    Numbers in addresses of media are not masked, as they are part of a name.
     """
     exact: list[int] = []
     masked: list[int] = []
@@ -269,11 +270,11 @@ def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:
 
 
 def kept_lines(lines: Lines) -> Lines:
-    """Return *lines*, and of more than :data:`MAX_LINES` as many: the first, and some that follow.
+    """Return *lines*, or if there are too many, :data:`MAX_LINES` of them: the first and a sample.
 
-    These are those with the smallest hashes, so that of two long pages with most lines in common
-    most of what is kept is the same. The last one is made of all that follow the first: like any
-    other it has numbers, and may be another one at each visit.
+    The sample has the lines with the smallest hashes, so that two long pages that share most lines
+    share most of what is kept. The last line is a hash of all lines after the first ones. Like any
+    other line it may have numbers, and may change at each visit.
     """
     if len(lines) <= MAX_LINES:
         return lines
@@ -291,7 +292,7 @@ def _hash_of_all(hashes: Sequence[int]) -> int:
 
 
 def hash_of_medium(source: bytes) -> int:
-    """Return the hash that stands for the address of what a page embeds: that of no text."""
+    """Return the hash for the address of embedded media, which no line of text has."""
     return hash64(b"\0" + source)
 
 
@@ -315,5 +316,5 @@ def lower_case(text: bytes) -> bytes:
 
 
 def line_of(text: str) -> Line:
-    """Return what is kept of one line of text."""
+    """Return the hashes of one line of text."""
     return lines_of(text.encode("utf-8", "surrogatepass"))[0]

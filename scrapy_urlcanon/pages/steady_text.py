@@ -1,4 +1,4 @@
-"""Takes out of the text of a page what is another one at each visit, and says nothing."""
+"""Removes from the text of a page what changes at each visit and is no content."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 _CLOCK = re.compile(rb"(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?!\d)")
 _MERIDIEM = re.compile(rb" ?([ap])\.?m\b", re.IGNORECASE)
-# The time zones there are (IANA time zone database), and a minute: how far they are from UTC.
+# All offsets from UTC in minutes (IANA time zone database), and one minute more.
 _ZONES = range(-12 * 60 - 1, 14 * 60 + 2)
-# A date stands so near to its time of day, before or after it.
+# A date is within this many characters before or after its time of day.
 _BESIDE = 32
 _ISOLATED = re.compile(rb"(?<!\d)\d{1,4}(?!\d)")
 _NUMBER = re.compile(rb"\d+")
 _YEAR = re.compile(rb"(?:19|20)\d\d")
-# How long ago something was, to the hour or less: it says when the page was made. An age in days is
-# the same throughout most crawls.
+# An age in hours or less, which depends on the time of the visit. An age in days is the same
+# throughout most crawls.
 _AGE = re.compile(
     rb"(?:\b\d+ days?,? (?:and )?)?"
     rb"(?:\b(?:\d+|an?) (?:hour|minute|second)s?,? (?:and )?){0,2}"
@@ -33,38 +33,37 @@ _AGE = re.compile(
 )
 _AGO = re.compile(rb" ago\b")
 _LONGEST_AGE = 80
-# An arrow at the end of a line, in UTF-8: it says by which column a table is put in order.
+# An arrow at the end of a line, in UTF-8. It shows by which column a table is sorted.
 _MARK = re.compile(
     rb"(?:\xe2(?:\x86[\x91\x93]|\x87[\xa7\xa9]|\x96[\xb2-\xb5\xbc-\xbf]|\xac[\x86\x87]))+(?=\n|\Z)"
 )
 _AFTER_ADDRESS = b" \n\"'<>"
-# The tokens and digests of forms and assets, which are others at each visit.
+# Tokens and digests in forms and assets, which change at each visit.
 _LONG = 32
 _TOKEN = re.compile(rb"\b[0-9a-fA-F]{%d,}\b" % _LONG)
 
 
 class _Day(NamedTuple):
-    """A day that it may be somewhere."""
+    """A day that it may be somewhere on Earth at the time of a visit."""
 
     year: int
     number: int
-    """Of the month."""
+    """The day of the month."""
     minutes: int
-    """From the midnight before a visit in UTC to that at which it begins there."""
+    """From midnight before the visit in UTC to the midnight at which this day begins, in
+    minutes."""
 
 
 def steady(text: bytes, date: str) -> bytes:
-    """Return *text*, some lines, without what is another one at each visit.
+    """Return *text*, a number of lines, without what changes at each visit.
 
-    That is a token of 32 hexadecimal digits or more, an age in hours, minutes or seconds, in
-    English, and a time of day within a minute of *date*, in whichever time zone; those differ by
-    half hours. Any other time may be what tells two pages apart, such as two departures. So is one
-    beside a date on which it is that time in no zone, and one of a list, of which most lines say
-    another time: of thirty posts three would be as many minutes past an hour by chance, and other
-    ones at the next visit.
+    Replaced are tokens of 32 or more hexadecimal digits; English ages in hours, minutes or seconds;
+    and times of day within a minute of *date* in any time zone, which differ by half hours. Any
+    other time may be content, such as a departure. So may a time beside a date on which it is that
+    time in no time zone. And so may times in a list of which most lines have other times: of thirty
+    posts about three would match by chance, and others at the next visit.
 
-    :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
-        none.
+    :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), or empty.
     """
     if has_token(text, _LONG):
         text = _TOKEN.sub(b"0", text)
@@ -75,9 +74,9 @@ def steady(text: bytes, date: str) -> bytes:
 
 
 def without_marks(text: bytes) -> bytes:
-    r"""Return *text*, some lines, without the arrows behind the titles of columns.
+    r"""Return *text*, a number of lines, without arrows after the titles of columns.
 
-    A table with one row is the same in any order. Behind a number an arrow says something.
+    A table with a single row is the same in any order. An arrow after a number is content.
 
     >>> without_marks("Name ▲\nSize▼\n7 ▲\n▲".encode()).decode().split("\n")
     ['Name', 'Size', '7 ▲', '▲']
@@ -97,7 +96,7 @@ def without_marks(text: bytes) -> bytes:
 
 
 def without_address(text: bytes, url: str) -> bytes:
-    r"""Return *text*, some lines, without the *url* that it was got from: a feed names its own.
+    r"""Return *text*, a number of lines, without the *url* of the page: a feed states its own.
 
     >>> without_address(b"id\nhttp://a.example/b\nhttp://a.example/b/7", "http://a.example/b")
     b'id\n\nhttp://a.example/b/7'
@@ -109,10 +108,10 @@ def without_address(text: bytes, url: str) -> bytes:
 
 
 def without_query(text: bytes, url: str) -> bytes:
-    r"""Return *text*, some lines, without the query of the *url* that it was got from.
+    r"""Return *text*, a number of lines, without the query of the *url* of the page.
 
-    A page may say what was asked of it, as a print view does at its foot: of what it shows that is
-    nothing. What it says of another URL stays.
+    A page may repeat what was asked of it, as a print view does in its footer. That is no content.
+    Other URLs in it are kept.
 
     >>> text = b"GET /b?c=1\nfrom http://a.example/b?c=1.\n/b?c=12"
     >>> without_query(text, "http://a.example/b?c=1").decode().split("\n")
@@ -128,7 +127,7 @@ def without_query(text: bytes, url: str) -> bytes:
 
 
 def _without_ages(text: bytes) -> bytes:
-    """Return *text* with ``0`` for each age; only what stands before an "ago" is looked at."""
+    """Return *text* with ``0`` for each age; only the text before each "ago" is examined."""
     pieces: list[bytes] = []
     done = 0
     for ago in _AGO.finditer(text):
@@ -162,10 +161,10 @@ def _without_now(text: bytes, now: int, days: Collection[_Day]) -> bytes:
 
 
 def _lines_of(text: bytes, times: Iterable[re.Match[bytes]]) -> Iterator[bytes]:
-    """Yield the line in which each time stands, whatever its numbers are."""
+    """Yield for each time the line that it is in, with numbers masked."""
     line, end = b"", 0
     for time in times:
-        # One line may have very many of them.
+        # One line may have very many times.
         if time.start() >= end:
             start = text.rfind(b"\n", end, time.start()) + 1 or end
             end = text.find(b"\n", time.end())
@@ -175,7 +174,7 @@ def _lines_of(text: bytes, times: Iterable[re.Match[bytes]]) -> Iterator[bytes]:
 
 
 def _may_be_of(now: int, days: Collection[_Day], time: re.Match[bytes]) -> bool:
-    """Tell whether a time of day may be that of the visit, by the date beside it."""
+    """Tell whether a time of day may be that of the visit, judged by the date beside it."""
     text, start, end = time.string, time.start(), time.end()
     before = text[max(0, start - _BESIDE) : start].rpartition(b"\n")[2]
     after = text[end : end + _BESIDE].partition(b"\n")[0]
@@ -192,7 +191,7 @@ def _may_be_of(now: int, days: Collection[_Day], time: re.Match[bytes]) -> bool:
 
 
 def _minutes(time: re.Match[bytes], after: bytes) -> int:
-    """Return the minutes from midnight to a time, before what stands *after* it."""
+    """Return the minutes from midnight to a time; "am" or "pm" may come *after* it."""
     hour = int(time[1])
     if half := _MERIDIEM.match(after):
         hour = hour % 12 + 12 * (half[1] in b"pP")
@@ -201,7 +200,7 @@ def _minutes(time: re.Match[bytes], after: bytes) -> int:
 
 @lru_cache(maxsize=8)
 def _time_of(date: str) -> tuple[int, tuple[_Day, ...]] | None:
-    """Return the minutes from midnight to a date, and what day it may be then on the earth."""
+    """Return the minutes from midnight to *date* (UTC), and the days it may be then on Earth."""
     try:
         now = parsedate_to_datetime(date)
         days = [(now + timedelta(days), 24 * 60 * days) for days in (-1, 0, 1)]

@@ -1,4 +1,4 @@
-"""What two URLs showed at each fetch: which lines only one of them has, and which are noise."""
+"""Keeps what two URLs showed at each fetch: which lines only one has, and which are noise."""
 
 from __future__ import annotations
 

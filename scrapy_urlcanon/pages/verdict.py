@@ -1,10 +1,10 @@
-"""The verdict whether two URLs show one page, where both can be fetched again.
+"""Decides whether two URLs show the same page, if both can be fetched again.
 
 What differs between two fetches of one URL is noise: a counter, a rotating block, a token. So if a
-variant looks different, the kept page is fetched a second time, as a control, and then the variant.
-Lines that the variant shows at each fetch, and the kept page at none, are its *own*. It is another
+variant looks different, the kept page is fetched a second time as a control, and then the variant.
+Lines that the variant shows at each fetch and the kept page at none are its *own*. It is another
 page if it has lines of its own. A file that is no text, or too long to be read, is another one if
-it differs, and both fetches of each URL are the same.
+it differs and both fetches of each URL are equal.
 
 The audit and ``validate`` fetch what a :class:`Comparison` asks for.
 """

@@ -1,4 +1,4 @@
-"""What two visits of one URL tell of its site: what is another one at each visit."""
+"""Compares two visits of one URL to learn what changes at each visit of its site."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.signature import Lines
 
 _LEAST_IN_COMMON = 0.5
-"""Of the lines of both; less have a page and an error, a captcha, or a page that is random."""
+"""The two visits must share this part of their lines. A page shares less with an error or a
+captcha, and so do visits of a random page."""
 
 
 class Visits(NamedTuple):
-    """What two visits tell, by the masked hashes of lines."""
+    """The result of two visits. Lines are given by their masked hashes."""
 
     steady: frozenset[int]
-    """Lines with numbers, all of which were the same again: such a number is content."""
+    """Lines with numbers that were all the same at the second visit: such numbers are content."""
     noise: frozenset[int]
-    """Lines that were not there again as they were, such as a counter or an advertisement."""
+    """Lines that were not there again unchanged, such as a counter or an advertisement."""
     outlines: tuple[Outline, Outline]
-    """What stood where: blocks are told from it."""
+    """The order of lines at both visits, from which :class:`.Blocks` are found."""
 
 
 def compare_visits(first: Lines, again: Lines) -> Visits | None:
-    r"""Return what two visits of one URL say; None where the second showed something else.
+    r"""Return what two visits of one URL show, or None if the second showed something else.
 
     >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> first, again = lines_of(b"price 12\nread 7 times"), lines_of(b"price 12\nread 8 times")
