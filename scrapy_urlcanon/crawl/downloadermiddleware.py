@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 _LONG = 1 << 17
-"""Bodies of this many bytes are read in a thread, since that would block the event loop too long.
-"""
+"""Bodies of this many bytes are read in a thread, since that would block the event loop too
+long."""
 
 
 class UrlCanonDownloaderMiddleware:

@@ -169,8 +169,8 @@ class CrawlSettings:
     to those remembered for the audit, and to those for declared canonicals."""
     remembered_pages: int = _setting(read.count, default=2_000_000)
     """For how many pages the crawl remembers whether they were fetched, half as many at least. One
-    that is forgotten is [fetched again](reliability.md#rescue) where it is linked by another URL.
-    """
+    that is forgotten is [fetched again](reliability.md#rescue) where it is linked by another
+    URL."""
     audit: float = _setting(read.share, default=0.0)
     """The share of dropped variants and skipped URLs that is fetched anyway, to compare; at most
     the same share of all fetches, but for [the first of each entry on each
@@ -183,8 +183,8 @@ class CrawlSettings:
     audit_max_pages: int = _setting(read.count, default=100_000)
     """For how many pages the content, and what other pages declare about them, is remembered."""
     audit_max_size: int = _setting(read.count, default=1_048_576)
-    """Up to how many bytes of a response its text is compared; a larger one is told by its bytes.
-    """
+    """Up to how many bytes of a response its text is compared; a larger one is told by its
+    bytes."""
     record: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
     the name of the spider and `%(time)s` the time of the start."""

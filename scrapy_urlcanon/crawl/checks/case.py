@@ -53,8 +53,8 @@ class AuditedPair(NamedTuple):
     """The URL that stands for its page. For a skipped URL, the URL at which its page was found, if
     any."""
     entries: tuple[RuleEntry, ...]
-    """The entries that merged the two. If they are two pages, only those that are to blame for it.
-    """
+    """The entries that merged the two. If they are two pages, only those that are to blame for
+    it."""
     domain: str
     judgement: Judgement
     page: bytes
@@ -121,8 +121,8 @@ class AuditCase:
     is_got: bool = False
     """Whether the spider was given that response."""
     has_kept: bool = True
-    """Whether the callback of the variant has had the kept page. If not, only another callback has.
-    """
+    """Whether the callback of the variant has had the kept page. If not, only another callback
+    has."""
     is_refused: bool = False
     """Whether the server refused a fetch, or sent a part of a page or a changed one."""
     on_verdict: Callable[[Judgement], None] | None = None

@@ -132,8 +132,8 @@ class Claims:
         # By content: the page that it belongs to, or empty if there are several.
         self._owners: BoundedMapping[bytes, bytes] = BoundedMapping(limit)
         self.are_any = False
-        """Whether there ever was a claim. Most sites make none, and this is checked for each link.
-        """
+        """Whether there ever was a claim. Most sites make none, and this is checked for each
+        link."""
 
     def about(self, page: bytes) -> tuple[Claim, ...]:
         """Return the claims about *page*."""

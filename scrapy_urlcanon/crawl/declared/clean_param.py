@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LARGEST_ROBOTS = 512_000
-"""The most bytes of a robots.txt that are read. RFC 9309, section 2.5, requires at least 500 KiB.
-"""
+"""The most bytes of a robots.txt that are read. RFC 9309, section 2.5, requires at least 500
+KiB."""
 _MOST_RULES = 100_000
 """The most rules of all sites together; each takes some 600 bytes."""
 

@@ -34,8 +34,8 @@ class FirstUrls:
         self._urls: dict[bytes, str] = {}
         self._seen: Container[bytes] | None = None
         self.filter_watch: FilterWatch | None = None
-        """Finds out whether the duplicate filter asks for our fingerprints; None if it surely does.
-        """
+        """Finds out whether the duplicate filter asks for our fingerprints; None if it surely
+        does."""
         self.unasked: set[bytes] = set()
         """Fingerprints of pages whose first URL the duplicate filter never saw."""
         self.made_up: set[str] = set()

@@ -54,8 +54,8 @@ class SeenPage(NamedTuple):
     at: float
     """When it was got, in seconds since 1970 (Unix time)."""
     by_url: bool
-    """Whether the key is made from the URL alone, so that it can be made again under other rules.
-    """
+    """Whether the key is made from the URL alone, so that it can be made again under other
+    rules."""
 
 
 class SeenPages:

@@ -31,8 +31,8 @@ logger = logging.getLogger(__name__)
 _BYTES_PER_FINGERPRINT = 22
 _LONGEST_LINE = 42
 _UNSAVED_PART = 64
-"""The file is written once this fraction (one in 64) of the hosts with recognised programs is new.
-"""
+"""The file is written once this fraction (one in 64) of the hosts with recognised programs is
+new."""
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
 

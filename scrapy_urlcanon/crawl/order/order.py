@@ -122,8 +122,8 @@ class Outcome:
     """Its worth, from 0 to 1."""
     has_news: bool = False
     says_nothing: bool = False
-    """Whether the server did not show what is there, so that the worth does not describe the URL.
-    """
+    """Whether the server did not show what is there, so that the worth does not describe the
+    URL."""
 
     @property
     def is_drawn(self) -> bool:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.visits import Visits
 
 _META_REFRESH_STATUS = 200
-"""The status recorded for redirects by ``<meta http-equiv="refresh">``, which have none in Scrapy.
-"""
+"""The status recorded for redirects by ``<meta http-equiv="refresh">``, which have none in
+Scrapy."""
 _REMEMBERED_REDIRECTS = 100_000
 
 

@@ -23,8 +23,8 @@ _BEGINNING: Final = re.compile(rb"<(?:html|body)", re.IGNORECASE)
 _END: Final = re.compile(rb"</(?:html|body)", re.IGNORECASE)
 _ROOT: Final = rb"(?:\xef\xbb\xbf)?\s*(?=<)[^\0]*?<([A-Za-z_][^\s<>/]*)"
 """The start of an XML document up to the name of its root element. A tag within a leading comment
-is taken for the root, which costs an extra fetch; compressed data does not match. Compiled on use.
-"""
+is taken for the root, which costs an extra fetch; compressed data does not match. Compiled on
+use."""
 
 
 class PageEnds:

@@ -99,8 +99,8 @@ class PageLives(Generic[R]):
         # page.
         self._asking: dict[tuple[bytes, Hashable], SecondSteps] = {}
         self.sends = 0
-        """How many requests were sent so far. Each request on its way has its number in this count.
-        """
+        """How many requests were sent so far. Each request on its way has its number in this
+        count."""
         self._waiting = WaitingPages[R](max_waiting, max_bytes, parts)
 
     def state(self, page: bytes, callback: Hashable) -> State:

@@ -28,8 +28,8 @@ class State(enum.Enum):
     EXPECTED = 4
     """A request for it is on its way."""
     ELSEWHERE = 3
-    """One of its URLs gave another page, an error or a redirect, and the callback got that instead.
-    """
+    """One of its URLs gave another page, an error or a redirect, and the callback got that
+    instead."""
     CHECKED = 5
     """As ELSEWHERE, while a request for another of its URLs is on its way."""
 
@@ -47,13 +47,13 @@ class Event(enum.Enum):
     GOT = "got"
     """The callback is given its content."""
     LED = "led"
-    """A request for it gave another page, an error or a redirect, and the callback is given that.
-    """
+    """A request for it gave another page, an error or a redirect, and the callback is given
+    that."""
     RAISED = "raised"
     """The callback that was given it raised an exception."""
     CUT_OFF = "cut off"
-    """It is linked at a smaller depth than before, and the depth limit may have cut off its links.
-    """
+    """It is linked at a smaller depth than before, and the depth limit may have cut off its
+    links."""
     CONFIRMED = "confirmed"
     """The callback that was given it returned without an exception."""
     AGAIN = "again"

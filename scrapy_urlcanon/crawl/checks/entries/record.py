@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_SECTIONS = 12
-"""The most sections of a site that an entry is spread over: some sites have a folder for each page.
-"""
+"""The most sections of a site that an entry is spread over: some sites have a folder for each
+page."""
 _CLEARED = 3
 """A suspected entry is cleared when it was right more than this many times as often as wrong."""
 _FIRST = 3
@@ -68,8 +68,8 @@ class EntryRecord:
         self._proof = b""
         self._has_contents = self._is_believed = False
         self.until: int | None = None
-        """How many pages the spider had when the entry was suspended, or None while it is in force.
-        """
+        """How many pages the spider had when the entry was suspended, or None while it is in
+        force."""
         self._site = site
         self._max_false = max_false
         # The last verdicts, the oldest first: the section of the site, and the other page, or None
