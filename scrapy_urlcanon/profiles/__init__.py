@@ -1,5 +1,6 @@
-"""Profiles: what is known of the programs that sites run on, and what tells them.
+"""Profiles: how to recognise the programs that sites run on, and rules for their URLs.
 
-A program is one file of ``programs/``, which :mod:`.profile` reads; :mod:`.recognition` says which
-program made a page, and :mod:`.installation` what holds below the place where it stands.
+Each program has a file in ``programs/``, which :mod:`.profile` reads. :mod:`.recognition` tells
+which program made a page, and :mod:`.installation` which rules hold below the place where it is
+installed.
 """

@@ -20,7 +20,7 @@ _SUFFIX = ".toml"
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of our profiles: the names of their files.
+    """Return the names of the built-in profiles, which are those of their files.
 
     >>> "mediawiki" in names()
     True
@@ -30,24 +30,24 @@ def names() -> tuple[str, ...]:
 
 @cache
 def profile(name: str) -> Profile:
-    """Return our profile *name*, one of :func:`names`."""
-    # It is checked by the tests, so that no crawl waits for that.
+    """Return the built-in profile *name*, one of :func:`names`."""
+    # The tests check it, so that crawls need not.
     return Profile.read(f"profile {name}", source_of(name), is_ours=True)
 
 
 def source_of(name: str) -> str:
-    """Return the TOML of our profile *name*."""
+    """Return the TOML of the built-in profile *name*."""
     return (_PROGRAMS / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
 @cache
 def our_profiles() -> tuple[Profile, ...]:
-    """Return all our profiles; to read them takes some milliseconds."""
+    """Return all built-in profiles; reading them takes some milliseconds."""
     return tuple(map(profile, names()))
 
 
 def named(name: str) -> Profile | None:
-    """Return our profile by the name of its program or of its file, in any case, or None.
+    """Return the built-in profile with this name of a program or file, in any case, or None.
 
     >>> named("django-machina") is named("Machina") is profile("machina")
     True
@@ -60,9 +60,9 @@ def named(name: str) -> Profile | None:
 
 
 def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[Profile, ...]:
-    """Return the profiles of *choice*: names of ours, and paths of files that end in ``.toml``.
+    """Return the profiles in *choice*: names of built-in ones, and paths that end in ``.toml``.
 
-    ``*`` stands for all of ours.
+    ``*`` stands for all built-in profiles.
 
     :param setting: the name of the setting with the choice, for messages.
     :raises ConfigurationError: with all problems of all files at once.

@@ -29,13 +29,13 @@ class Installation:
 
     profile: Profile
     host: str
-    """Normalized."""
+    """In normalized form."""
     port: str | None
     place: str
-    """The path below which it stands, with slashes around it."""
+    """The path below which it is installed, with slashes around it."""
     version: tuple[int, ...] = ()
     signs: tuple[str, ...] = ()
-    """What it was recognised by; empty if that was in an earlier run."""
+    """The signs by which it was recognised; empty if that was in an earlier run."""
 
     @property
     def authority(self) -> str:
@@ -66,14 +66,14 @@ class Installation:
         return cls(profile, data["host"], data["port"], data["place"], tuple(data["version"]))
 
     def covers(self, other: Installation) -> bool:
-        """Tell whether *other* is the same program at this place or below it."""
+        """Tell whether *other* is the same program at the same place or below."""
         return (
             (self.profile.name, self.host, self.port)
             == (other.profile.name, other.host, other.port)
         ) and other.place.startswith(self.place)
 
     def belongs_to(self, other: Installation) -> bool:
-        """Tell whether one of the two programs runs on the other, so that they share a place."""
+        """Tell whether one of the programs runs on the other, so that they share a place."""
         return (
             other.profile.name in self.profile.runs_on or self.profile.name in other.profile.runs_on
         )
@@ -131,7 +131,7 @@ def options_at(place: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     literal = place.rstrip("/").replace("{", "%7B").replace("}", "%7D")
     if not literal or TEMPLATE_OPTIONS.isdisjoint(options):
-        # The same for each of a million hosts.
+        # Returned as it is, so that a million hosts share one object.
         return options
 
     def moved(value: Any) -> Any:

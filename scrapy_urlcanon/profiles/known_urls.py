@@ -22,11 +22,11 @@ _MAX_SEGMENTS = 6
 
 
 def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple[Profile, str]]:
-    """Return the profiles whose shapes the URLs of a host have, each with its place.
+    """Return the profiles whose shapes of URLs a host has, each with its place.
 
     It takes URLs of two shapes below one place, and five URLs in all.
 
-    :param urls: normalized.
+    :param urls: normalized URLs of one host.
 
     >>> from scrapy_urlcanon.profiles.catalogue import our_profiles
     >>> urls = [f"http://a.example/forum/viewtopic.php?t={number}" for number in range(5)]
@@ -46,8 +46,8 @@ def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple
         if number >= _MAX_URLS:
             break
         path = _END_OF_PATH.split(text, maxsplit=1)[0]
-        # Nearly all URLs have no segment with which a shape begins. The path begins at the fourth
-        # part.
+        # Nearly all URLs have no segment with which a shape begins. In the split URL the path
+        # begins at the fourth part.
         if by_first.keys().isdisjoint(path.split("/")[3:]):
             continue
         url = split(text)

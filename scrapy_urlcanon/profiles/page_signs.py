@@ -43,7 +43,7 @@ class PageSigns:
     foreign_assets: tuple[str, ...] = ()
     """The same on other hosts, each without the host."""
     links: frozenset[str] = frozenset()
-    """The other hosts that it links to, without ``www.``."""
+    """Other hosts that it links, without ``www.``."""
     elements: Elements = field(factory=lambda: Elements(None))
 
     @classmethod
@@ -54,7 +54,7 @@ class PageSigns:
         body: bytes,
         document: etree._Element | None = None,
     ) -> Self:
-        """Return the signs of the response with *headers* and *body* to a request for *url*.
+        """Return the signs in the response to a request for *url*.
 
         :param document: the parsed body, if the caller has it already.
 

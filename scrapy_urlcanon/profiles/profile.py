@@ -1,4 +1,4 @@
-"""Reads profiles: one TOML file for each program, checked as a whole."""
+"""Reads profiles: one TOML file for each program, which is checked as a whole."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Profile:
         return self._read_rest()
 
     def with_version(self, version: tuple[int, ...]) -> str:
-        """Return the name of the program with its *version*, if that is known."""
+        """Return the name of the program, with its *version* if that is known."""
         return f"{self.name} {'.'.join(map(str, version))}".rstrip()
 
     @classmethod

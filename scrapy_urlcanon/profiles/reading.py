@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TableReader:
-    """Reads values of tables, and notes a problem for each that is not of the expected type."""
+    """Reads values from tables, and notes a problem for each that is not of the expected type."""
 
     def __init__(self, origin: str) -> None:
         self.origin = origin

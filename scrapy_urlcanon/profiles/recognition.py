@@ -33,7 +33,7 @@ class Recognised:
 
     profile: Profile
     place: str
-    """The path below which it stands, with slashes around it: ``/`` or ``/wiki/``."""
+    """The path below which it is installed, with slashes around it: ``/`` or ``/wiki/``."""
     version: tuple[int, ...]
     """The version; empty if it is unknown."""
     signs: tuple[str, ...]

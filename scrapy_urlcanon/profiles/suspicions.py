@@ -1,7 +1,7 @@
-"""Odds of rules before any pages of a site were compared, for the learner.
+"""Estimates the odds of rules before any pages of a site were compared, for the learner.
 
-They are known from the program that the URLs suggest, or from names that mean the same on most
-sites.
+They come from the program that the URLs suggest, or from names of parameters that mean the same on
+most sites.
 """
 
 from __future__ import annotations
@@ -39,18 +39,19 @@ ODDS: Final[Mapping[str, float]] = {
     "print view": 0.6,
     "order": -0.1,
 }
-"""The natural logarithm of the odds that what is suspected is right, by kind of suspicion.
+"""The natural logarithm of the odds that a suspected rule is right, by kind of suspicion.
 
-It is on top of the odds of any parameter of any site: of 224 that could be judged on 70 real sites,
-49 could be dropped, with at most 2 % of counter-examples. One right and one wrong are added to what
-was seen. ``benchmarks/profiles/odds.py`` counts it, and says what the odds are without one site or
-one program; ``benchmarks/profiles/prior.py`` judges each site by the odds without it.
+They are relative to those of any parameter of any site: of 224 that could be judged on 70 real
+sites, 49 could be dropped, with at most 2 % of counter-examples. One right and one wrong case are
+added to what was counted. ``benchmarks/profiles/odds.py`` counts them, and computes the odds
+without one site or one program; ``benchmarks/profiles/prior.py`` judges each site by the odds
+without it.
 
-``profile`` is a rule of a program that the URLs of the site tell: 16 right of 18. ``view`` is one
-for other views of the same things: 2 of 7. The others are the meanings of :data:`NAMES`: 4 of 5,
-14 of 15, 4 of 7, 1 of 4, and none of 3 for an order, which is another page. Links to parts of pages
-are not suspected: a crawl holds them back until a page shows the part, and loses nothing, while a
-rule that is learned for them would lose what no page shows.
+``profile`` is a rule of a program that the URLs suggest: 16 of 18 were right. ``view`` is such a
+rule for other views of the same things: 2 of 7. The others are the meanings of :data:`NAMES`: 4 of
+5, 14 of 15, 4 of 7, 1 of 4, and none of 3 for an order, which is another page. Links to parts of
+pages are not suspected: a crawl holds them back until a page shows the part, which loses nothing,
+while a learned rule would lose what no page shows.
 """
 
 _SESSION = """
@@ -71,11 +72,11 @@ NAMES: Final[Mapping[str, str]] = {
     "print view": "print printable printview printer printfriendly printerfriendly printversion",
     "order": _ORDER,
 }
-"""Names of parameters by their usual meaning, without what is neither a letter nor a digit in them:
-``sort_by`` is ``sortBy``."""
+"""Names of parameters by their usual meaning, without all characters but letters and digits:
+``sort_by`` is ``sortby``."""
 
 MAX_URLS: Final = 50_000
-"""How many URLs of a site are looked at."""
+"""The most URLs of a site that are read."""
 
 _MEANINGS: Final = {name: meaning for meaning, names in NAMES.items() for name in names.split()}
 _OF_PARAMETERS: Final = ("drop_params", "default_params")
@@ -84,7 +85,7 @@ _PLACE = re.compile(r"\{[^{}]*\}")
 
 
 class Parameters:
-    """The URLs of a host, by the names of their parameters."""
+    """The URLs of a host by the names of their parameters."""
 
     def __init__(self, urls: Iterable[str]) -> None:
         self._by_name: dict[str, list[Url]] = defaultdict(list)
@@ -94,7 +95,7 @@ class Parameters:
                 self._by_name[name].append(url)
 
     def are_within(self, name: str, patterns: Iterable[Pattern]) -> bool:
-        """Tell whether all URLs with a parameter *name* are among those of *patterns*."""
+        """Tell whether all URLs with a parameter *name* match one of *patterns*."""
         patterns = tuple(patterns)
         return all(
             any(pattern.matches_on_its_host(url) for pattern in patterns)
@@ -111,11 +112,11 @@ class Suspected(NamedTuple):
     parameters: Parameters
 
     def entries(self) -> Iterator[tuple[ProfileRule, str, str, bool]]:
-        """Yield each rule with its options and their entries, and whether these may be suspected.
+        """Yield each entry of each rule with its option, and whether it may be suspected.
 
-        Who learns asks for a rule of a whole site. What a rule says of some URLs only says nothing
-        of a parameter that others have too: the form to log in is one page whatever page it leads
-        back to, and what is shown after logging out names that page.
+        The learner asks about rules for a whole site. A profile's rule for some URLs says nothing
+        about a parameter that other URLs have too: the log-in form is the same page whatever page
+        it leads back to, but the page after logging out shows that page.
         """
         for rule in self.profile.rules:
             patterns = [parse_pattern(f"{self.host}{self.place}{where}") for where in rule.where]

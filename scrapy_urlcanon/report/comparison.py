@@ -1,4 +1,4 @@
-"""What changed between two runs: before and after a change of the rules."""
+"""Compares two runs of a crawl: before and after a change of the rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EVENTS = (
 
 @frozen
 class Change:
-    """A figure of two runs.
+    """A figure in two runs.
 
     >>> Change("dropped", 200, 150).written, Change("dropped", 0, 7).written
     ('-50 (-25 %)', '+7')
@@ -39,7 +39,7 @@ class Change:
 
     @property
     def difference(self) -> int:
-        """The figure of the second run less that of the first."""
+        """The figure of the second run minus that of the first."""
         return self.after - self.before
 
     @property
@@ -59,9 +59,9 @@ class Comparison:
     after: Report
     figures: tuple[Change, ...]
     options: tuple[Change, ...]
-    """The dropped variants by option, those that changed most first."""
+    """The dropped variants by option, the largest changes first."""
     domains: tuple[Change, ...]
-    """The dropped requests by domain, those that changed most first; no more than ten."""
+    """The dropped requests by domain, the largest changes first; at most ten."""
 
 
 def compare(before: Report, after: Report) -> Comparison:
@@ -82,7 +82,7 @@ def compare(before: Report, after: Report) -> Comparison:
 
 def _changes(before: Report, after: Report, kind: type[Option | Domain]) -> tuple[Change, ...]:
     old, new = ({row.name: row.dropped for row in run.rows(kind)} for run in (before, after))
-    # A domain that one run does not list by name may be among its others.
+    # A domain that one run does not list may be among its others.
     known = (
         name
         for name in old.keys() | new

@@ -1,4 +1,4 @@
-"""The CSV form of a report: the merged URLs, for a spreadsheet."""
+"""Formats a report as CSV: the merged URLs, for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def to_csv(report: Report) -> str:
 
 
 def _as_text(cell: str) -> str:
-    # URLs and parameter names are written by strangers. A spreadsheet would run a formula and obey
+    # URLs and names of parameters come from strangers. A spreadsheet would run a formula and obey
     # marks that change the direction of writing, and readers of CSV stop at a NUL.
     cell = visible(cell)
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell

@@ -1,4 +1,4 @@
-"""Turns plain data into attrs classes, with errors that name the place of what is wrong."""
+"""Turns plain data into attrs classes, with errors that name the place of the problem."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MAX_COUNT = 2**53 - 1
 
 
 def decode(expected: Any, value: object, place: str = "") -> Any:
-    """Return *value*, as :func:`json.loads` gives it, as an instance of *expected*.
+    """Return *value*, as :func:`json.loads` returns it, as an instance of *expected*.
 
-    :param expected: int (a count), str, ``tuple[X, ...]``, ``Mapping[str, X]``, or an
-        attrs class with fields of these.
-    :param place: where *value* stands, for messages.
+    :param expected: int (a count), str, ``tuple[X, ...]``, ``Mapping[str, X]``, or an attrs class
+        with fields of these.
+    :param place: the place of *value* in the document, for messages.
     :raises ReportError: if *value* is no instance of *expected*.
     """
     if has(expected):
@@ -39,7 +39,7 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
     if type(value) is not expected or (expected is int and value < 0):  # type: ignore[operator]
         raise _unexpected(place, _NAMES[expected], value)
     if isinstance(value, int) and value > _MAX_COUNT:
-        # Larger numbers are no counts, and no shares or bars could be made of them.
+        # Larger numbers are no counts, and shares or bars of them could not be computed.
         raise _unexpected(place, f"no number above {_MAX_COUNT:,}", value)
     return value
 
@@ -49,9 +49,9 @@ def decode_fields(
 ) -> dict[str, Any]:
     """Return the members of the object *value*, each decoded.
 
-    :param hints: what each is to be, as for :func:`decode`.
-    :param optional: those that may be missing.
-    :raises ReportError: if one of them is not, or there are others.
+    :param hints: the type of each member, as for :func:`decode`.
+    :param optional: the members that may be missing.
+    :raises ReportError: if another member is missing or unknown.
     """
     if not isinstance(value, dict):
         raise _unexpected(place, "an object", value)

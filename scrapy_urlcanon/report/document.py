@@ -20,27 +20,27 @@ def generator() -> str:
 
 @frozen
 class Report:
-    """What one crawl dropped and why. URLs are redacted, and samples where many."""
+    """What one crawl dropped and why. URLs are redacted; where there are many, samples are kept."""
 
     spider: str
     started: str
-    """ISO 8601, UTC; empty where unknown."""
+    """ISO 8601 in UTC; empty if unknown."""
     finished: str
     finish_reason: str
     figures: Mapping[str, int]
     """The stats whose names begin with ``urlcanon/``, by the rest of the name."""
     contents: Mapping[type, tuple[Any, ...]] = field(factory=dict)
-    """The rows of each section, by their class."""
+    """The rows of each section, by the class of the rows."""
     generator: str = field(factory=generator)
 
     @property
     def began(self) -> str:
-        """When it was started, as text."""
+        """The time of the start, as text."""
         return f"{self.started.replace('T', ' ').removesuffix('+00:00')} UTC"
 
     @property
     def is_whole(self) -> bool:
-        """Whether the crawl came to its end; Scrapy has another reason where it was closed."""
+        """Whether the crawl finished; Scrapy has another reason if it was closed."""
         return self.finish_reason == "finished"
 
     @property
@@ -51,11 +51,11 @@ class Report:
         return f"cut short: {self.finish_reason}" if self.finish_reason else "cut short"
 
     def rows(self, kind: type[Row]) -> tuple[Row, ...]:
-        """Return the rows of a section, which are of the class *kind*."""
+        """Return the rows of class *kind*, which are those of one section."""
         return self.contents.get(kind, ())
 
     def figure(self, name: str) -> int:
-        """Return the stat ``urlcanon/{name}``, 0 where it was not counted."""
+        """Return the stat ``urlcanon/{name}``, or 0 if it was not counted."""
         return self.figures.get(name, 0)
 
     def figures_under(self, prefix: str) -> dict[str, int]:

@@ -26,7 +26,7 @@ FORMAT = "scrapy-urlcanon report"
 
 
 def current_version() -> int:
-    """Return the version that is written: that of the section that was added last."""
+    """Return the version that is written: the highest of all sections."""
     return max(section.since for section in sections())
 
 
@@ -72,9 +72,9 @@ def read_report(path: str | os.PathLike[str]) -> Report:
 
 
 def from_json(text: str) -> Report:
-    """Return the report of which *text* is the JSON form.
+    """Return the report in *text*, its JSON form.
 
-    :raises ReportError: as :func:`read_report`.
+    :raises ReportError: as for :func:`read_report`.
     """
     try:
         document = parse_json(text)
@@ -114,7 +114,7 @@ def _malformed(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _check(report: Report) -> None:
-    """Raise where the figures contradict each other, as after an edit by hand."""
+    """Raise an error if the figures contradict each other, as after an edit by hand."""
     dropped, requests = report.figure("dropped"), report.figure("requests")
     exact, variant = report.figure("dropped/exact"), report.figure("dropped/variant")
     if exact + variant != dropped:

@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing else: no network, no other file.
+"""Formats the report as one HTML page that loads nothing: no network, no other file.
 
-Nothing of a URL is trusted: the template escapes it, and the page's own Content Security
-Policy lets no script run but ours and nothing be loaded at all.
+Nothing in a URL is trusted: the template escapes it, and the page's Content Security Policy allows
+only our own script and style, and nothing to be loaded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Prints at the terminal. Text from web sites is never taken for markup or control characters."""
+"""Prints at the terminal, without interpreting text from web sites as markup or controls."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _BRACKETS = {Side.BOTH: ("", ""), Side.FIRST: ("[-", "-]"), Side.SECOND: ("{+", 
 _UNLIMITED = 10_000
 """The width of a pipe or a file."""
 _UNKNOWN = 80
-"""The width of a terminal that does not tell its own."""
+"""The width of a terminal that does not report its own."""
 
 
 class _ConsoleOfCommand(Console):
-    """A console that leaves it to the command to end if the reader of a pipe goes away."""
+    """A console that lets the command end if the reader of a pipe goes away."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError(EPIPE, os.strerror(EPIPE))
@@ -47,12 +47,12 @@ def console_of_process(*, stderr: bool) -> Console:
 
 
 def marked(first: str, second: str, *, colour: bool) -> Text:
-    """Return both URLs in one, with what only one of them has marked as such.
+    """Return both URLs in one, with the parts marked that only one of them has.
 
     >>> print(marked("http://example.com/a?x=1", "http://example.com/b", colour=False))
     http://example.com/[-a?x=1-]{+b+}
 
-    :param colour: whether by styles, else by brackets as those of ``git diff --word-diff``.
+    :param colour: whether to mark by styles, instead of brackets as in ``git diff --word-diff``.
     """
     text = Text(overflow="fold")
     for piece in difference(visible(first), visible(second)):
@@ -64,9 +64,9 @@ def marked(first: str, second: str, *, colour: bool) -> Text:
 
 
 class Screen:
-    """Prints lines and tables, without markup; a cell is a text, or a text and its style.
+    """Prints lines and tables without markup. A cell is a text, or a text and its style.
 
-    Lines are broken where the terminal ends, and nowhere in a pipe or a file.
+    Lines are wrapped at the width of a terminal, and never in a pipe or a file.
     """
 
     def __init__(self, console: Console) -> None:
@@ -79,7 +79,7 @@ class Screen:
 
     @property
     def has_colour(self) -> bool:
-        """Whether styles show."""
+        """Whether styles are visible."""
         return self._console.color_system is not None
 
     def heading(self, text: str) -> None:
@@ -87,12 +87,12 @@ class Screen:
         self._print(Padding(Text(text, "bold cyan"), (1, 0, 0, 0), expand=False))
 
     def line(self, *pieces: Cell, indent: int = 0) -> None:
-        """Print *pieces* one behind the other, or an empty line."""
+        """Print *pieces* one after the other, or an empty line."""
         line = Text(overflow="fold").join(map(_text, pieces))
         if indent:
             self._print(Padding(line, (0, 0, 0, indent), expand=False))
         else:
-            # The terminal breaks it, and copies it as one line.
+            # Wrapped by the terminal, which copies it as one line.
             self._console.print(line, soft_wrap=True)
 
     def table(self, rows: Iterable[Sequence[Cell]], *, numbers: int = 1, indent: int = 0) -> None:
@@ -103,12 +103,12 @@ class Screen:
                 is_number = len(table.columns) < numbers
                 table.add_column(justify="right" if is_number else "left", overflow="fold")
             table.add_row(*map(_text, row))
-        # Padding takes an empty column for narrower than it is.
+        # Only if needed: Padding underestimates the width of an empty column.
         self._print(Padding(table, (0, 0, 0, indent), expand=False) if indent else table)
 
     def bar(self, length: float) -> str:
-        """Return a bar of *length* characters, which shows where there is anything to show."""
-        # Written to a file on Windows, blocks would be escapes, of six characters each.
+        """Return a bar of *length* characters, with at least a thin line if *length* is not 0."""
+        # In a file on Windows block characters would be written as escapes of six characters.
         whole, least = ("#", "|") if self._console.options.ascii_only else ("█", "▏")
         return whole * round(length) or (least if length else "")
 

@@ -29,22 +29,22 @@ class Section:
     """
 
     place: ClassVar[int]
-    """Sections are shown in the order of their places."""
+    """Sections are shown in ascending order of this."""
     name: ClassVar[str]
     """The name of its template, and the anchor of the section on the page."""
     label: ClassVar[str] = ""
-    """The text of the link to it at the top of the page; there is none if it is empty."""
+    """The text of the link to it at the top of the page; without a link if it is empty."""
     key: ClassVar[str] = ""
     """The key of its rows in the JSON form; empty if it stores nothing."""
     row: ClassVar[type[Any]]
-    """The class of its rows: an attrs class that :func:`.decode` takes."""
+    """The class of its rows: an attrs class that :func:`.decode` can read."""
     since: ClassVar[int] = 1
-    """The first version of the JSON form that has it. A new section begins a new version."""
+    """The first version of the JSON form that has it. A new section needs a new version."""
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
-        """Begin to collect.
+        """Start to collect.
 
-        :param canonicalizer: that of the crawl.
+        :param canonicalizer: the canonicalizer of the crawl.
         """
         self._canonicalizer = canonicalizer
 
@@ -55,19 +55,19 @@ class Section:
         """Note that the page with this *canonical* URL of *domain* was fetched."""
 
     def note_audit(self, pair: AuditedPair) -> None:
-        """Note a dropped variant that was fetched all the same, to compare it."""
+        """Note the result of an audit: a dropped variant that was fetched to compare it."""
 
     def note_suspension(self, entry: RuleEntry, domain: str) -> None:
-        """Note, at the end, that *entry* was turned off on *domain*, perhaps in a run before."""
+        """Note at the end that *entry* was suspended on *domain*, in this or an earlier run."""
 
     def note_software(self, installation: Installation) -> None:
-        """Note, at the end, a program that was recognised, perhaps in a run before."""
+        """Note at the end a program that was recognised, in this or an earlier run."""
 
     def note_news(self, news: CrawlNews) -> None:
-        """Note, at the end, what an ordered crawl brought."""
+        """Note at the end what an ordered crawl brought."""
 
     def note_figures(self, figures: Mapping[str, int]) -> None:
-        """Note, at the end, the *figures* of the crawl: its stats without ``urlcanon/``."""
+        """Note at the end the *figures* of the crawl: its stats without ``urlcanon/``."""
 
     def rows(self) -> tuple[Any, ...]:
         """Return what was collected."""
@@ -75,14 +75,14 @@ class Section:
 
     @classmethod
     def check(cls, report: Report) -> None:
-        """Find rows that contradict each other, as after an edit by hand.
+        """Check that the rows do not contradict each other, as after an edit by hand.
 
-        :raises ReportError: if there are any.
+        :raises ReportError: if they do.
         """
 
     @classmethod
     def context(cls, report: Report) -> dict[str, Any] | None:
-        """Return the variables of its template, or None if it is not on the page."""
+        """Return the variables for its template, or None if it is not on the page."""
         del report
         return None
 

@@ -1,4 +1,4 @@
-"""The report at the terminal."""
+"""Prints the report at the terminal."""
 
 from __future__ import annotations
 

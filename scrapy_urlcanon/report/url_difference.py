@@ -1,4 +1,4 @@
-"""What differs between two URLs."""
+"""Finds what differs between two URLs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _MAX_COMPARED = 400
-"""How many tokens are compared, since the comparison takes quadratic time. Of longer URLs the
-middle counts as different."""
+"""The most tokens that are compared, since that takes quadratic time. In longer URLs the middle
+counts as different."""
 
 
 class Side(Enum):
@@ -27,7 +27,7 @@ class Side(Enum):
 
 
 class Piece(NamedTuple):
-    """A part of a URL as it is shown."""
+    """A part of a URL to be shown."""
 
     text: str
     side: Side
@@ -35,13 +35,14 @@ class Piece(NamedTuple):
 
 class _Token(NamedTuple):
     text: str
-    """With its delimiter."""
+    """The text with its delimiter."""
     key: tuple[str, str]
-    """What is compared: component and content. The delimiter depends on the place."""
+    """What is compared: component and content, without the delimiter, which depends on the
+    place."""
 
 
 def difference(first: str, second: str) -> tuple[Piece, ...]:
-    """Return both URLs in one: what they share, and in its place what only one of them has.
+    """Return both URLs in one: what they share, and between that what only one of them has.
 
     The pieces of both and of the first, joined, give the first URL. Redacted texts count as
     different, since they may be.
@@ -97,7 +98,7 @@ def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _tokens(url: str) -> Iterator[_Token]:
-    """Split *url* where a reader would. Unlike a parser this takes any text and keeps all of it."""
+    """Split *url* where a reader would. Unlike a parser this takes any text and keeps all."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         scheme, rest = "", url

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class ReportWriter:
-    """Writes the report once the engine has stopped, when figures no longer change.
+    """Writes the report after the engine has stopped, when figures no longer change.
 
     :raises NotConfigured: if another fingerprinter decides what a duplicate is (:class:`.Crawl`
         warns of that), or if no spider crawls, as in ``scrapy shell``, which would overwrite the
@@ -59,7 +59,7 @@ class ReportWriter:
         self._canonical_urls = crawl.canonical_urls
         self._started = datetime.now(timezone.utc)
         self._spider = (crawler.spider or crawler.spidercls).name
-        # Found out before the first request, not at the end of a crawl of three days.
+        # Checked before the first request, not at the end of a crawl of three days.
         templates = crawl.settings.report
         paths = destinations(templates, name=self._spider, time=self._started)
         self._forms = {path: load_object(REPORT_FORMATS[path.suffix.lower()]) for path in paths}
@@ -75,7 +75,7 @@ class ReportWriter:
         self._ordered = crawl.ordered
 
     def response_received(self, response: Response, request: Request) -> None:
-        """Note the page that *request* led to, if it did."""
+        """Note the page that *request* led to, if it led to one."""
         if not is_success(response):
             return
         canonical = self._canonical_urls.of(request)

@@ -1,1 +1,1 @@
-"""Fetches URLs that rules merge, and finds out which rules hold."""
+"""Fetches URLs that rules merge, to see which rules are right: ``scrapy urlcanon validate``."""

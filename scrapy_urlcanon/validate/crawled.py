@@ -1,4 +1,4 @@
-"""What a crawl has seen of URLs, those that rules skip and all others."""
+"""Knows what a crawl has seen: the URLs that rules skip, and the pages at all others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Crawled:
             found: dict[str, SkippedUrl] = {}
             for skipped in skipped_urls(captures.pop(name).site(name), canonicalizer):
                 if skipped.place or skipped.is_seen:
-                    # Of several URLs with one canonical URL, one whose place is known.
+                    # Of several URLs with one canonical URL, one whose place is known if there is
+                    # one.
                     known = found.setdefault(skipped.canonical, skipped)
                     found[skipped.canonical] = known if known.place else skipped
             crawled.skipped += found.values()

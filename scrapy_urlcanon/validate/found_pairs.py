@@ -1,4 +1,4 @@
-"""Decides which pairs of URLs speak for or against a rule.
+"""Decides which pairs of URLs count as evidence for or against a rule.
 
 A site may show the same to everybody: a log-in form, "not found", or a captcha. Such a page agrees
 with every rule, and if it repeats what was asked for, it refutes every rule. So the pages of a pair
@@ -38,18 +38,18 @@ _TEST = SequentialTest.of_max_false(MAX_FALSE)
 
 @define(eq=False)
 class FoundPair:
-    """What the two URLs of a pair showed: the variant, and the kept URL that stands for it."""
+    """What the two URLs of a pair showed: the variant, and the kept URL that represents it."""
 
     other: OtherPage
-    """Both URLs, and the lines of the variant that are its own."""
+    """Both URLs, and the lines that only the variant shows."""
     page: str
     """The key of the kept page."""
     judgement: Judgement
     is_led_away: bool
-    """Whether the kept URL led to another page."""
+    """Whether the kept URL redirected to another page."""
     telling: Mapping[int, int] = field(factory=dict)
-    """What every fetch showed, or the variant alone: hashes of lines without what they repeat of
-    the URLs, each with the hash by which noise is recognised."""
+    """Hashes of the lines that every fetch showed or, for two pages, only the variant. What they
+    repeat of the URLs is removed. The values are the hashes by which noise is recognised."""
     of_kept: Mapping[int, int] = field(factory=dict)
     """The same for the kept page, if the two show different pages."""
     every: frozenset[int] = frozenset()
@@ -78,7 +78,7 @@ class FoundPair:
 
 @define(eq=False)
 class FoundPairs:
-    """What was found for and against one rule.
+    """The evidence for and against one rule.
 
     :param site: what is known of the pages, whatever rule they were fetched for.
     """
@@ -89,7 +89,7 @@ class FoundPairs:
     _is_controlled: bool = False
 
     def add(self, found: FoundPair) -> None:
-        """Take over what a pair showed."""
+        """Add a pair, and compare it with the others."""
         for each in self._found:
             self._hold_against(each, found)
             self._hold_against(found, each)
@@ -120,27 +120,27 @@ class FoundPairs:
 
     @property
     def outcome(self) -> Outcome:
-        """What is known so far."""
+        """The conclusion so far."""
         return Outcome.OPEN if self.page_to_control is not None else self._said
 
     @property
     def right(self) -> int:
-        """How many pairs showed one page."""
+        """How many pairs showed the same page."""
         return sum(map(_is_same, self._evidence))
 
     @property
     def others(self) -> list[OtherPage]:
-        """The pairs that showed two."""
+        """The pairs that showed two pages."""
         return [each.other for each in self._evidence if not _is_same(each)]
 
     @property
     def reasons(self) -> Counter[str]:
-        """How many pairs speak neither for nor against the rule, by the reason."""
+        """How many pairs are no evidence, by the reason."""
         return Counter(reason for _, reason in self._with_reasons() if reason)
 
     @property
     def is_last_shared(self) -> bool:
-        """Whether other pages show what the last pair did."""
+        """Whether other pages show what the last pair showed."""
         *_, (_, reason) = self._with_reasons()
         return reason == SHARED
 
@@ -155,9 +155,10 @@ class FoundPairs:
         return [found for found, reason in self._with_reasons() if not reason]
 
     def _with_reasons(self) -> Iterator[tuple[FoundPair, str]]:
-        """Yield each pair with the reason why it is no evidence; an empty text if it is some."""
+        """Yield each pair with the reason why it is no evidence, or an empty string if it is."""
         is_of_one_page = self._is_of_one_page
-        # A page that never shows anything of its own is what the rule makes of the others.
+        # If no pair shows a page with content of its own, the rule may map real pages to one
+        # without, which counts against it.
         has_pages = any(_is_same(each) and not each.is_elsewhere for each in self._found)
         for found in self._found:
             if found.judgement.verdict is Verdict.CANNOT_TELL:
@@ -177,7 +178,7 @@ class FoundPairs:
 
     @property
     def _is_of_one_page(self) -> bool:
-        """Whether the site may have shown one page only, for all that it was asked for."""
+        """Whether the site may have shown a single page for everything that was asked."""
         judged = (each for each in self._found if each.judgement.verdict is not Verdict.CANNOT_TELL)
         telling = [each for each in judged if not each.is_elsewhere]
         return bool(telling) and all(
@@ -187,7 +188,7 @@ class FoundPairs:
         )
 
     def _compare(self) -> None:
-        """Compare each pair with each: noise is better known by now."""
+        """Compare each pair with each, since noise is better known by now."""
         for each in self._found:
             each.is_elsewhere = each.is_kept_elsewhere = False
             for other in self._found:
@@ -225,7 +226,7 @@ def _steady(shown: Sequence[Shown], parts: tuple[str, ...]) -> Iterator[tuple[in
 
 
 def _keys_of(shown: Shown, parts: tuple[str, ...]) -> Iterator[int]:
-    """Yield hashes of all that *shown* has, with its numbers and without."""
+    """Yield hashes of all lines of *shown*, with numbers and without."""
     for (shape, _), text in shown.texts.items():
         yield _key(without(parts, text))
         yield shape
@@ -236,7 +237,7 @@ def _key(text: str) -> int:
 
 
 def _repeated(*urls: str) -> tuple[str, ...]:
-    """Return the parts of URLs that pages may repeat, the longest first."""
+    """Return the parts of URLs that pages may repeat, longest first."""
     parts = {part for url in urls for part in (*echoes(url, ""), urlsplit(url).path)}
     whole = {part for part in (*parts, *map(unquote, parts)) if len(part) > 1}
     return tuple(sorted(whole, key=len, reverse=True))
@@ -247,7 +248,7 @@ def _without_names(
     others: Iterable[tuple[tuple[int, int], str]],
     parts: tuple[str, ...],
 ) -> dict[int, int]:
-    """Return hashes of *lines* without what they repeat of URLs, and of *others* as words.
+    """Return hashes of *lines* without parts of URLs, and without words of *others*.
 
     A log-in form may name the page that was asked for.
     """

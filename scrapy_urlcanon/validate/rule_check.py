@@ -42,31 +42,32 @@ _NO_EQUALS_SIGN = re.compile(r"[?&][^=&#]+(?:[&#]|\Z)")
 
 @define
 class RuleCheck:
-    """One rule and what was found about it."""
+    """One rule, and what was found about it."""
 
     option: str
     layer: Layer
     """File and pattern, as in ``urlcanon.toml['example.com']``."""
     setting: Any
-    """The value of the option, or the entry of it that can be right or wrong by itself."""
+    """The value of the option, or one entry of it that can be right or wrong by itself."""
     overrides: bool = False
-    """Whether it stands in ``override``."""
+    """Whether it is written in ``override``."""
     pairs: list[tuple[str, str]] = field(factory=list)
     """The pairs still to be fetched, the next one last: a URL, and what the rule makes of it.
 
-    For ``skip`` the second is a URL under which the crawl has seen the page, or an empty text."""
+    For ``skip`` the second is a URL at which the crawl has seen the page, or an empty string.
+    """
     site: SiteEvidence = field(factory=SiteEvidence)
     """What is known of the pages of the site, whatever rule they were fetched for."""
     common: CommonContents = field(factory=CommonContents)
-    """What several pages have in common: a log-in form agrees with every rule."""
+    """What several pages have in common: a log-in form would agree with every rule."""
     crawled: Crawled = field(factory=Crawled)
     """What the crawl has seen, for a rule of ``skip``."""
     pages: OtherPages = field(factory=lambda: OtherPages.of(Canonicalizer().configuration, ()))
-    """Which URLs of the crawl show other pages, with which pairs are compared."""
+    """Tells which URLs of the crawl show other pages, to compare pairs with."""
     is_returning: bool = False
     """Whether only the second visit of each visitor counts, since the first shows another page."""
     evidence: FoundPairs = field(init=False)
-    """What was found for and against it."""
+    """The evidence for and against it."""
 
     def __attrs_post_init__(self) -> None:
         """Begin with no evidence."""
@@ -94,7 +95,7 @@ class RuleCheck:
 
     @property
     def right(self) -> int:
-        """How many pairs showed one page."""
+        """How many pairs showed the same page."""
         return self.evidence.right
 
     @property
@@ -109,7 +110,7 @@ class RuleCheck:
 
     @property
     def outcome(self) -> Outcome:
-        """What is known so far."""
+        """The conclusion so far."""
         return self.evidence.outcome
 
     @property
@@ -119,7 +120,7 @@ class RuleCheck:
 
     @property
     def text(self) -> str:
-        """The setting as a reader would say it.
+        """The setting as text for a reader.
 
         >>> from scrapy_urlcanon.canonicalizer.layers import Layer
         >>> RuleCheck("default_params", Layer("urlcanon.toml"), {"page": "1"}).text
@@ -145,7 +146,7 @@ class RuleCheck:
 
         :param variants: what the fetches of the first URL showed.
         :param kept: what the fetches of the second URL showed.
-        :param led_to: the URL to which the second one led.
+        :param led_to: the URL to which the second one was redirected.
         """
         url, canonical = pair[0], pair[1] or pair[0]
         other = OtherPage(url, canonical, judgement.own)
@@ -160,7 +161,7 @@ class RuleCheck:
         self.evidence.add(found)
 
     def alone(self, url: str, first: Shown, again: Shown) -> Judgement:
-        """Return the judgement about *url*, whose page was found at no other known URL.
+        """Return the verdict about *url*, whose page was found at no other known URL.
 
         :param first: what it showed.
         :param again: what it showed the second time; differences between the two are noise.
@@ -222,7 +223,7 @@ def checks_of(
     for check, pair in chain(merged, skipped):
         found[id(check)].add(pair)
     for check in every:
-        # Any sample of skipped URLs will do, since all of them were seen.
+        # Any sample of skipped URLs will do: all of them were seen.
         first = set() if check.is_skip else seen
         pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
         check.pairs = pairs[:most][::-1]
@@ -247,7 +248,7 @@ def _merged(
 def _skipped(
     checks: _Checks, urls: Iterable[str], crawled: Crawled
 ) -> Iterator[tuple[RuleCheck, tuple[str, str]]]:
-    """Yield each check of ``skip`` with the URLs that its entry skips, and where the pages are."""
+    """Yield each check of ``skip`` with the URLs that its entry skips, and their places."""
     linked = _as_linked(urls) if crawled.skipped else {}
     for skipped in crawled.skipped:
         for check in checks.get((SKIP, skipped.cause.layer), ()):
@@ -257,7 +258,7 @@ def _skipped(
 
 
 def _as_linked(urls: Iterable[str]) -> dict[str, str]:
-    """Return the URLs with a parameter without ``=``, by the spelling that learned rules give.
+    """Return URLs with a parameter without ``=`` by the spelling that learned rules give them.
 
     >>> _as_linked(["http://a.example/?print", "http://a.example/?p=1"])
     {'http://a.example/?print=': 'http://a.example/?print'}
@@ -269,7 +270,7 @@ def _alone(check: RuleCheck, step: Step, canonicalizer: Canonicalizer) -> str:
     """Return what the rule of *check* alone makes of the URL before *step*."""
     option = BY_NAME[check.option]
     setting = option.values.merge(None, check.setting, check.layer)
-    # With the other options, which the rule may depend on.
+    # Together with the other options, on which the rule may depend.
     options: Mapping[str, Setting] = {
         **canonicalizer.policy(step.before).options,
         check.option: setting,

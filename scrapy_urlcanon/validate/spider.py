@@ -1,4 +1,4 @@
-"""The spider of ``validate``: fetches pairs of URLs that rules merge, and compares them."""
+"""The spider of ``validate``, which fetches pairs of URLs that rules merge, and compares them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 _NOT_SEEN = "its page is where the crawl has not been"
 SILENT = "its host does not answer"
 _RETURNS = "urlcanon_returns"
-"""The key in ``request.meta`` that tells whether its visitor was there before."""
+"""The key in ``request.meta`` that says whether its visitor has been there before."""
 
 APART: Mapping[str, Any] = {
     "URLCANON_ENABLED": False,
-    # Where its parts are named in the settings themselves it is on all the same.
+    # Parts that the project's settings name themselves would be on in spite of that.
     "URLCANON_RECORD": None,
     "URLCANON_REPORT": None,
     "URLCANON_SEEN": None,
@@ -46,16 +46,16 @@ APART: Mapping[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
 }
-"""Settings for a crawl by a command, so that nothing of the project's own crawls is touched."""
+"""Settings for a crawl by a command, so that it touches nothing of the project's own crawls."""
 
 SETTINGS: Mapping[str, Any] = {
     **APART,
     "HTTPCACHE_ENABLED": False,
-    # No item ever comes.
+    # This spider yields no items.
     "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
     "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
     "DEPTH_LIMIT": 0,
-    # An error is an answer, too: it makes the pair no evidence.
+    # An error is an answer too: the pair is no evidence.
     "HTTPERROR_ALLOW_ALL": True,
 }
 """Settings that :class:`ValidationSpider` needs, over those of the project."""
@@ -69,15 +69,15 @@ class _Attempt:
     pair: tuple[str, str]
     comparison: Comparison | None = None
     kept: Shown | None = None
-    """What the second URL showed the first time."""
+    """What the second URL showed first."""
     led_to: str = ""
-    """The URL to which the second one led."""
+    """The URL to which the second one was redirected."""
     shown: Shown | None = None
-    """What a URL of a ``skip`` showed the first time."""
+    """What a URL that ``skip`` skips showed first."""
     places: list[str] = field(factory=list)
-    """Other URLs at which its page may be; the next one last."""
+    """Other URLs at which its page may be, the next one last."""
     page: str = ""
-    """The key of its page; if empty, the second URL of the pair is the key."""
+    """The key of its page; if empty, that is the second URL of the pair."""
     has_cookies: bool = False
     """Whether the site has set cookies, and so can tell this visitor from others."""
 
@@ -87,15 +87,15 @@ class _Attempt:
         return self.page or self.pair[1]
 
     def compare(self, comparison: Comparison, side: Side, shown: Shown) -> Judgement | Side:
-        """Note what a fetch showed; return the verdict, or what to fetch next."""
+        """Add what a fetch showed; return the verdict, or what to fetch next."""
         judgement = comparison.add(side, shown)
         if self.check.common.is_of_another(shown.digest, self.known_as):
-            # When it was shown first, it was taken for a page of its own.
+            # The first time it was taken for a page of its own.
             self.check.site.note_shared(shown.texts, parts_dropped(*self.pair))
         return judgement
 
     def end(self, judgement: Judgement) -> None:
-        """Tell the check what the pair showed."""
+        """Report what the pair showed to the check."""
         variants = self.comparison.variants if self.comparison else ()
         kept = self.comparison.kept if self.comparison else ()
         if self.kept:
@@ -121,14 +121,14 @@ class _Control:
 
 
 class ValidationSpider(Spider):
-    """Fetches the pairs of each check, one after the other, until its outcome is known.
+    """Fetches the pairs of each check one after the other, until its outcome is known.
 
-    A URL of a ``skip`` is fetched before the place of its page, since it may name that place. It
+    A URL that ``skip`` skips is fetched before the places of its page, since it may name one. It
     speaks against its rule if it shows, twice, a page that is nowhere else.
 
-    Each fetch is that of a new visitor. A site that keeps a choice in a cookie, such as a language,
-    would show the page of one URL under the other. If several pages show the same, and the site
-    sets cookies, each visitor fetches each page twice.
+    Each fetch is that of a new visitor. Otherwise a site that keeps a choice in a cookie, such as a
+    language, would show the page of one URL at the other. If several pages show the same and the
+    site sets cookies, each visitor fetches each page twice.
     """
 
     name = "urlcanon_validation"
@@ -223,11 +223,12 @@ class ValidationSpider(Spider):
     def _look_for(self, attempt: _Attempt, *named: str) -> Iterator[Request]:
         """Yield the next request for places where the page of a skipped URL may be.
 
-        :param named: the places that the page names; texts may be empty.
+        :param named: the places that the page itself names; may be empty strings.
         """
         check, (_, known) = attempt.check, attempt.pair
         elsewhere = [url for url in named if check.crawled.is_fetched(url)]
-        # The crawl has seen more than one page that declares: it has the last word.
+        # The place that the crawl knows is tried last and decides: it rests on more than this one
+        # page.
         places = dict.fromkeys((known, *filter(check.crawled.shows_a_page, reversed(elsewhere))))
         attempt.places = [place for place in places if place]
         attempt.page = next(iter(attempt.places), "")
@@ -244,7 +245,7 @@ class ValidationSpider(Spider):
         return self._request(Side.KEPT, attempt)
 
     def _fail(self, reason: str, attempt: _Attempt, side: Side) -> Iterator[Request]:
-        """Try again if the pair has come so far, otherwise go on with the next."""
+        """Try again if the comparison has begun, otherwise go on with the next pair."""
         judgement: Judgement | Side = Judgement(Verdict.CANNOT_TELL, reason)
         if attempt.comparison:
             judgement = attempt.comparison.failed(side, reason)
@@ -305,7 +306,7 @@ class ValidationSpider(Spider):
     ) -> Request:
         """Return a request for *url*.
 
-        :param visitor: the number of a visitor who was there before; None for a new one.
+        :param visitor: the number of a visitor who has been there before; None for a new one.
         """
         is_new = visitor is None
         meta = {
@@ -319,7 +320,7 @@ class ValidationSpider(Spider):
 
 
 def _no_page(response: Response) -> str:
-    """Return why *response* is not the page that was asked for; an empty text if it is."""
+    """Return why *response* is not the page that was asked for; empty if it is."""
     if is_cut_short(response):
         return "it was cut short"
     return "" if is_success(response) else status_text(response.status)
@@ -329,4 +330,4 @@ _IGNORED = {
     "Forbidden by robots.txt": "robots.txt forbids it",
     "max redirections reached": "it leads from one URL to the next without end",
 }
-"""By Scrapy's message about a request that it gives up, our message."""
+"""Our message, by Scrapy's message about a request that it gives up."""

@@ -1,4 +1,4 @@
-"""Whether the rules were right: what the audit of the crawl compared, and what it suspended."""
+"""Shows whether the rules were right: what the audit compared, and what it suspended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _REMEMBERED = 1_000
 _LISTED = 50
 _PAIRS = {Verdict.ANOTHER: 4, Verdict.CANNOT_TELL: 2, Verdict.SAME: 2}
-"""How many are remembered of each verdict, the most telling first."""
+"""How many pairs are kept of each verdict, the most telling verdict first."""
 _LINES = 5
 _LONGEST_LINE = 200
 _PRINTED = 10
@@ -38,18 +38,18 @@ _PRINTED_PAIRS = 1
 
 @frozen
 class Pair:
-    """A dropped variant, or skipped URL, that was fetched anyway, and what that showed."""
+    """A dropped variant, or skipped URL, that was fetched anyway, with the result."""
 
     url: str
     """The variant, redacted."""
     kept: str
-    """The URL that was kept; of one that is skipped, that of the page most like it, or none."""
+    """The kept URL. For a skipped URL, the URL of the most similar page, or empty."""
     verdict: str
     """``same``, ``another`` or ``cannot tell``."""
     reason: str
-    """Why it could not be told."""
+    """Why there is no verdict, if there is none."""
     only_variant: tuple[str, ...]
-    """Some of the lines of text that the variant alone showed."""
+    """Some lines of text that only the variant showed."""
     only_kept: tuple[str, ...]
 
 
@@ -61,26 +61,27 @@ class AuditedRule:
     """Such as ``drop_params:sid``."""
     domain: str
     same: int
-    """How many variants showed the page that was kept."""
+    """How many variants showed the kept page."""
     another: int
     cannot_tell: int
     written: tuple[str, ...]
-    """The layers that turn it on, as far as pairs show."""
+    """The layers that turn it on, as far as the pairs show."""
     suspended: tuple[TakingBack, ...]
-    """How to take it back, where it was turned off for the domain; else nothing."""
+    """How to take it back if it was suspended for the domain; else empty."""
     pairs: tuple[Pair, ...]
-    """A few, the most telling first."""
+    """A few of the pairs, the most telling first."""
 
     @property
     def compared(self) -> int:
-        """How many variants it was told of what they show."""
+        """How many variants got a verdict."""
         return self.same + self.another
 
 
 class Audit(Section):
-    """What the audit compared, by entry and domain: those that were suspended first.
+    """What the audit compared, by entry and domain, suspended ones first.
 
-    Its memory is bounded: by the number of entries and domains, first come, and of pairs of each.
+    Memory is bounded by the number of entries and domains, first come first served, and of pairs of
+    each.
     """
 
     place = 25
@@ -184,7 +185,7 @@ class Audit(Section):
 
 
 class _Found:
-    """What was found about one entry on one domain."""
+    """What the audit found about one entry on one domain."""
 
     def __init__(self) -> None:
         self.counts: Counter[Verdict] = Counter()
@@ -193,12 +194,12 @@ class _Found:
 
     @property
     def pairs(self) -> list[AuditedPair]:
-        """The most telling first."""
+        """The pairs that are kept, the most telling first."""
         return list(chain.from_iterable(self._pairs.values()))
 
     @property
     def rank(self) -> tuple[bool, int, int]:
-        """What orders it: the least is shown first."""
+        """A sort key; the least is shown first."""
         return not self.is_suspended, -self.counts[Verdict.ANOTHER], -self.counts.total()
 
     def add(self, pair: AuditedPair) -> None:
@@ -209,7 +210,7 @@ class _Found:
 
 
 def summary_of(report: Report) -> str:
-    """Return what the audit did in all, in one sentence."""
+    """Return what the audit did, in one sentence."""
     audited, unjudged = report.figure("audited"), report.figure("audit/unjudged")
     another = report.figure("audit/false_merge")
     if not audited + unjudged:
@@ -228,7 +229,7 @@ def figures_of(row: AuditedRule) -> str:
 
 
 def _causes(canonicalizer: Canonicalizer, option: str, url: str) -> Iterator[Cause]:
-    """Yield what *option* did to *url*: to change it, or to skip it."""
+    """Yield the causes for which *option* changed or skipped *url*."""
     explanation = canonicalizer.explain(url)
     skip = canonicalizer.cause_of_skip(explanation.canonical) if option == SKIP else None
     if skip:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.report.screen import Screen
 
 OTHER = "other"
-"""The domain that the drops of all domains count for that are not listed."""
+"""The name under which the drops on all domains that are not listed are counted."""
 _COUNTED = 5_000
 _LISTED = 1_000
 _PRINTED = 10
@@ -73,7 +73,8 @@ class Domains(Section):
 
     def note_drop(self, drop: Drop) -> None:
         if drop.domain not in self._counts and len(self._counts) >= _COUNTED:
-            # Those with the fewest, and none that came late and has most.
+            # Those with the fewest drops are merged, so that a domain that comes late can still be
+            # listed.
             self._counts = self._most(_COUNTED // 2)
         count = self._counts.setdefault(drop.domain, _Count())
         if drop.is_exact:
@@ -86,7 +87,7 @@ class Domains(Section):
         return tuple(count.row(name) for name, count in self._most(_LISTED).items())
 
     def _most(self, listed: int) -> dict[str, _Count]:
-        """Return the counts of the *listed* domains with most drops; of the others in one."""
+        """Return the counts of the *listed* domains with the most drops, and one for all others."""
         counts = dict(self._counts)
         others = counts.pop(OTHER, _Count())
         ranked = sorted(counts, key=lambda name: (-counts[name].dropped, name))

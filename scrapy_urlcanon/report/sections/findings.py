@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.report.screen import Screen
 
 _LARGE_GROUP = 50
-"""As many URLs of one page are a trap that a rule closed, or a rule that merges too much."""
+"""This many URLs of one page are a trap that a rule closed, or a rule that merges too much."""
 _LISTED = 5
 
 
@@ -72,7 +72,7 @@ def findings_of(report: Report) -> tuple[Finding, ...]:
 def _suspended(report: Report) -> Iterator[Finding]:
     suspended = [row for row in report.rows(AuditedRule) if row.suspended]
     rules = [f"{row.rule} on {row.domain}" for row in suspended]
-    # Reports of the version before have but the figures.
+    # Reports of the previous version only have the figures.
     rules = rules or list(report.figures_under("audit/suspended/"))
     if rules:
         yield Finding(

@@ -39,20 +39,20 @@ class PatternOptions:
     """What one pattern of an origin sets."""
 
     pattern: str
-    """Without secrets; empty where it holds for all URLs."""
+    """Without secrets; empty if it holds for all URLs."""
     options: Mapping[str, str]
-    """By name, each as Python has its value, without secrets."""
+    """The values of options as Python source, without secrets, by name."""
 
 
 @frozen
 class Origin:
-    """A preset, a file, a setting, a profile, or a robots.txt: what rules come from."""
+    """A source of rules: a preset, a file, a setting, a profile, or a robots.txt."""
 
     name: str
     patterns: int
-    """How many there are."""
+    """How many patterns it has."""
     rules: tuple[PatternOptions, ...]
-    """No more than 100 of them, those of the domains that the crawl met first."""
+    """At most 100 of them, those for domains that the crawl met first."""
 
 
 class RulesInForce(Section):
@@ -77,7 +77,7 @@ class RulesInForce(Section):
         self._note_domain(domain)
 
     def rows(self) -> tuple[Origin, ...]:
-        # What was suspended is shown with what the audit found.
+        # Suspended entries are shown with the results of the audit.
         configuration = self._canonicalizer.configuration.as_written()
         preset = configuration.preset
         values = PRESETS[preset].items()
@@ -87,7 +87,7 @@ class RulesInForce(Section):
         declared: dict[str, list[RuleSet]] = {}
         for _, sets in sorted(self._canonicalizer.declared.items()):
             for rule_set in sets:
-                # Of each robots.txt the layer names the line.
+                # For a robots.txt the layer names the line, so all share one name.
                 is_named = isinstance(rule_set.pattern, PlacePattern)
                 name = rule_set.layer.origin if is_named else CLEAN_PARAM
                 declared.setdefault(name, []).append(rule_set)

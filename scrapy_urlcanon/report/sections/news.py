@@ -22,14 +22,14 @@ _SHOWN = (10, 25, 50, 100)
 
 @frozen
 class Point:
-    """How much news there was after so many fetches."""
+    """How many words of news there were after this many fetches."""
 
     fetches: int
     words: int
 
 
 class NewsCurve(Section):
-    """The words of news after so many fetches, where ``URLCANON_ORDER`` was on."""
+    """The words of news over fetches, if ``URLCANON_ORDER`` was on."""
 
     place = 67
     name = "news"

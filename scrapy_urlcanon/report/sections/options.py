@@ -40,7 +40,7 @@ class Entry:
     name: str
     """Such as ``sid`` of ``drop_params``; without secrets."""
     dropped: int
-    """How many dropped variants are due to it, perhaps with others."""
+    """How many dropped variants are due to it, perhaps together with others."""
 
 
 @frozen
@@ -49,14 +49,14 @@ class Option:
 
     name: str
     dropped: int
-    """How many dropped variants are due to it, perhaps with others; for ``skip``, how many
+    """How many dropped variants are due to it, perhaps together with others; for ``skip``, how many
     requests it skipped."""
     layers: tuple[str, ...]
     """Some of the layers that turn it on, in the order in which they apply."""
     more_layers: int = 0
     """How many more there are."""
     entries: tuple[Entry, ...] = ()
-    """Those that dropped something, the most first; in all options no more than 100."""
+    """Those that dropped something, the most first; at most 100 over all options."""
 
 
 class Options(Section):
@@ -70,7 +70,7 @@ class Options(Section):
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         super().__init__(canonicalizer)
-        # As it is before an audit suspends anything.
+        # Taken now, before an audit suspends anything.
         self._configuration = canonicalizer.configuration
         self._figures: Mapping[str, int] = {}
 
@@ -139,7 +139,7 @@ def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
 
 
 def _layers(name: str, preset: str, written: list[str]) -> list[str]:
-    """Return what turns the option *name* on: the *preset*, and what is *written*."""
+    """Return what turns the option *name* on: the *preset*, and the layers in *written*."""
     if name == DECLARED_CANONICAL:
         return [DECLARED_CANONICAL_SETTING]
     if name not in BY_NAME:
@@ -149,6 +149,6 @@ def _layers(name: str, preset: str, written: list[str]) -> list[str]:
 
 
 def is_neutral(name: str, value: Any) -> bool:
-    """Tell whether the option does nothing with *value*; an empty list may be a tuple too."""
+    """Tell whether the option does nothing with *value*. An empty list may be a tuple too."""
     neutral = BY_NAME[name].neutral
     return bool(value == neutral or (neutral is not None and not neutral and not value))

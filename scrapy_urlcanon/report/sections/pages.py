@@ -62,17 +62,17 @@ class Variant:
     """A URL that was dropped because another one of the page was seen before."""
 
     url: str
-    """Redacted, and shortened where it is very long."""
+    """Redacted, and shortened if it is very long."""
     dropped: int
-    """How many requests for it."""
+    """How many requests for it were dropped."""
     steps: tuple[StepOnUrl, ...]
     linked_from: str = ""
-    """The page that linked it first; empty where that is not known."""
+    """The first page that linked it; empty if unknown."""
     redirected_from: str = ""
     """The URL that was redirected to it, if one was."""
     alike: int = 0
-    """Its number among the variants of the page that read alike, since what tells them apart is
-    not shown; 0 where there is but one."""
+    """Its number among the variants of the page that look the same, since what differs is redacted;
+    0 if no other does."""
 
 
 @frozen
@@ -82,13 +82,13 @@ class Group:
     kept: str
     domain: str
     dropped: int
-    """How many requests for a variant."""
+    """How many requests for variants were dropped."""
     urls: int
     """How many variants there are, up to :data:`COUNTED_URLS`."""
     variants: tuple[Variant, ...]
-    """A sample of them, of each combination of rules some."""
+    """A sample of them, with some for each combination of rules."""
     alike: int = 0
-    """Its number among the pages whose kept URLs read alike; 0 where there is but one."""
+    """Its number among the pages whose kept URLs look the same; 0 if no other does."""
 
     @property
     def written_urls(self) -> str:
@@ -99,12 +99,12 @@ class Group:
 
     @property
     def is_of_sections(self) -> bool:
-        """Whether the variants that are shown lead to sections of the page that was kept.
+        """Whether the variants shown only lead to sections of the kept page.
 
-        A fragment is not sent: Scrapy alone would have dropped these too.
+        A fragment is not sent, so plain Scrapy would have dropped these too.
         """
         kept = self.kept.partition("#")[0]
-        # What an entry took away may be hidden in both.
+        # What an entry removed may be redacted in both.
         return bool(self.variants) and all(
             variant.url.partition("#")[0] == kept
             and not any(step.entries for step in variant.steps)
@@ -116,9 +116,9 @@ _DECLARATION = StepOnUrl(DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, "kept")
 
 
 class Pages(Section):
-    """The pages with the most drops, and a sample of the others; the largest first.
+    """The pages with the most drops, and a sample of the others, largest first.
 
-    What made the variants of a page equal is found out at the end, for those that are shown.
+    Why the variants of a page were merged is computed at the end, for those that are shown.
     """
 
     place = 50
@@ -201,7 +201,7 @@ def _variant(
 
 
 def _fired(steps: Iterable[Step], entries: AbstractSet[RuleEntry]) -> dict[str, tuple[Cause, ...]]:
-    """Return what of each option was at work in *steps*, as far as it is among *entries*."""
+    """Return for each option the causes in *steps* that are among *entries*."""
     fired: dict[str, tuple[Cause, ...]] = {}
     for step in steps:
         causes = (one for one in step.causes if RuleEntry(step.option, one.entry) in entries)
@@ -229,7 +229,7 @@ def _step(option: str, causes: Iterable[Cause], on: str) -> StepOnUrl:
 
 
 def _numbered(rows: Iterable[Row], text_of: Callable[[Row], str]) -> tuple[Row, ...]:
-    """Return *rows*, those of the same text with the number that each has among them."""
+    """Return *rows*; those with the same text are numbered among themselves."""
     rows = tuple(rows)
     texts = Counter(map(text_of, rows))
     numbers: Counter[str] = Counter()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 COUNTED_VALUES = 200
-"""How far the values of a parameter are counted."""
+"""The highest number of values that is counted."""
 _COUNTED_PARAMETERS = 2_000
 _LISTED = 50
 _MAX_NAME = 100
@@ -29,16 +29,16 @@ class Parameter:
     domain: str
     name: str
     values: int
-    """How many different ones it had, up to :data:`COUNTED_VALUES`."""
+    """How many different values it had, up to :data:`COUNTED_VALUES`."""
     pages: int
     """How many fetched URLs had it."""
 
 
 class Parameters(Section):
-    """Counts, of the parameters that no rule drops, the values that fetched URLs have.
+    """Counts the values of parameters in fetched URLs that no rule drops.
 
-    Those with several are stored, and shown among the findings. Its memory is bounded: by the
-    number of parameters, first come, and of values of each.
+    Parameters with several values are stored, and shown among the findings. Memory is bounded by
+    the number of parameters, first come first served, and of values of each.
     """
 
     place = 60

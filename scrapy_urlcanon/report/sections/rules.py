@@ -1,4 +1,4 @@
-"""What the options do: the page of each, from its docstring."""
+"""Explains what the options in a report do, from their docstrings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAD = re.compile(r"(What it does|Why it is safe|When it is wrong):\s")
 
 
 class Rules(Section):
-    """The text about each option of the report, on the HTML page alone."""
+    """The text about each option in the report; on the HTML page only."""
 
     place = 70
     name = "rules"
@@ -53,13 +53,13 @@ class Block(NamedTuple):
     """A paragraph or an item of a list."""
 
     lead: str
-    """Its first words where they say what it is about, else empty."""
+    """Its first words if they are a heading such as "What it does"; else empty."""
     spans: tuple[Span, ...]
     is_item: bool
 
 
 def text_of(name: str) -> tuple[Block, ...]:
-    """Return the page of the option *name*, without its heading; nothing for other names."""
+    """Return the documentation of the option *name* without its heading; empty for other names."""
     if name == DECLARED_CANONICAL:
         return tuple(_blocks(_TEXT_OF_DECLARED))
     if name not in BY_NAME:
@@ -82,7 +82,7 @@ def _blocks(markdown: str) -> Iterator[Block]:
 
 
 def _spans(text: str) -> tuple[Span, ...]:
-    # Text, and one of the two forms of code, by turns.
+    # Text alternates with code in one of two forms.
     pieces = _CODE.split(text)
     spans: list[Span] = []
     for start in range(0, len(pieces), 3):

@@ -28,19 +28,19 @@ class Software:
     """A program that was recognised."""
 
     name: str
-    """With its version, where it tells that."""
+    """With its version if known."""
     place: str
     """Host, port and path."""
     signs: tuple[str, ...]
-    """What it was told by; none if that was in an earlier run of the job."""
+    """The signs by which it was recognised; empty if that was in an earlier run of the job."""
     certain: tuple[str, ...]
-    """What its rules that are in force merge."""
+    """What its rules in force merge."""
     suspicions: tuple[str, ...]
-    """Rules that are not, as lines of ``URLCANON_RULES``."""
+    """Its other rules, as lines of ``URLCANON_RULES``."""
 
 
 class KnownSoftware(Section):
-    """What was recognised, where and by which signs, and what might be turned on there."""
+    """The programs that were recognised, where, by what, and which rules could be turned on."""
 
     place = 66
     name = "software"
@@ -104,7 +104,7 @@ def _suspicions(installation: Installation) -> Iterator[str]:
 
 
 def _united(known: Any, value: Any) -> Any:
-    """Return what two rules say of one option, as rules with one pattern do.
+    """Return the union of two values of one option, as for rules with the same pattern.
 
     >>> _united(["sid"], ["sid", "ref"]), _united(None, {"page": "1"}), _united("keep", "strip")
     (['sid', 'ref'], {'page': '1'}, 'strip')

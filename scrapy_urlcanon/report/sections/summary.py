@@ -1,4 +1,4 @@
-"""What became of all requests: in figures, as bars, and as the shapes of an SVG."""
+"""Shows what became of all requests: as figures, as bars, and as shapes of an SVG."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MIDDLE = WIDTH // 2
 _NODE = 8
 """Width of the bar at the end of a stream."""
 _GAP = 24
-"""Between streams that have parted."""
+"""The space between streams that have parted."""
 _THINNEST = 3
-"""Of a stream with at least one request."""
+"""The least height of a stream with at least one request."""
 _BAR = 32
-"""Of characters, at the terminal."""
+"""The length of a full bar at the terminal, in characters."""
 _OWN = (
     "audit/fetches",
     "audit/let_through",
@@ -30,28 +30,28 @@ _OWN = (
     "declared_canonical/released",
     "rescue/sent",
 )
-"""Stats of the requests that the plugin sends although one of their page was dropped."""
+"""The stats of requests that the plugin sent although one for their page had been dropped."""
 
 
 @frozen
 class Funnel:
-    """How many requests there were, and where they parted.
+    """How many requests there were, and what became of them.
 
     >>> funnel = Funnel(seen=10, same_for_scrapy=4, saved_by_rules=1)
     >>> funnel.to_fetch, f"{funnel.saved_share:.1%}"
     (5, '16.7%')
 
-    A request that the plugin sent itself is among those to fetch, and the spider did not ask for
-    it: what it was sent for was seen, and saved nothing.
+    Requests that the plugin sent itself are among those to fetch. The spider did not ask for them:
+    the drop that each was sent for saved nothing.
     """
 
     seen: int
     same_for_scrapy: int
-    """Dropped, and Scrapy alone would have dropped them too."""
+    """Dropped; plain Scrapy would have dropped them too."""
     saved_by_rules: int
-    """Dropped, and Scrapy alone would have fetched them."""
+    """Dropped; plain Scrapy would have fetched them."""
     own: int = 0
-    """Those to fetch that the plugin sent: to compare pages, or in the place of others."""
+    """How many of those to fetch the plugin sent: to compare pages, or in place of others."""
 
     @classmethod
     def of(cls, report: Report) -> Funnel:
@@ -63,17 +63,17 @@ class Funnel:
 
     @property
     def to_fetch(self) -> int:
-        """What was not dropped."""
+        """How many were not dropped."""
         return self.seen - self.same_for_scrapy - self.saved_by_rules
 
     @property
     def saved_share(self) -> float:
-        """The part of what Scrapy alone would have fetched that the rules saved, 0 to 1."""
+        """The share that the rules saved of what plain Scrapy would have fetched, from 0 to 1."""
         new = self.saved_by_rules + self.to_fetch
         return self.saved_by_rules / new if new else 0.0
 
     def figures(self) -> dict[str, int]:
-        """Return all of them, by what they count."""
+        """Return the figures by their labels."""
         return {
             "requests seen": self.seen,
             "same for Scrapy": self.same_for_scrapy,
@@ -82,7 +82,7 @@ class Funnel:
         }
 
     def share(self, count: int) -> float:
-        """Return the part that *count* is of all requests, 0 to 1."""
+        """Return *count* as a share of all requests, from 0 to 1."""
         return count / self.seen if self.seen else 0.0
 
     def streams(self) -> tuple[Stream, ...]:
@@ -105,7 +105,7 @@ class Funnel:
 
 @frozen
 class Stream:
-    """A band from one place to another, as wide there as here."""
+    """A band of constant height from one place to another."""
 
     name: str
     left: float
@@ -129,7 +129,7 @@ class Stream:
 
     @property
     def node_width(self) -> int:
-        """Width of the bar at its right end."""
+        """The width of the bar at its right end."""
         return _NODE
 
 

@@ -25,9 +25,9 @@ class TrapRow:
     kind: str
     fetches: int
     words: int
-    """Of news."""
+    """Words of news."""
     setting: str
-    """A line for ``URLCANON_RULES`` that would end it; empty where that might end more."""
+    """A line for ``URLCANON_RULES`` that would end it; empty if that could end more."""
 
 
 class Traps(Section):
@@ -45,7 +45,8 @@ class Traps(Section):
         self._traps: tuple[TrapRow, ...] = ()
 
     def note_news(self, news: CrawlNews) -> None:
-        # A line has names of parameters and places for their values, and none of these.
+        # The line needs no redaction: it has names of parameters, and placeholders for their
+        # values.
         self._traps = tuple(
             TrapRow(redact(trap.kind), trap.fetches, trap.new, trap.setting)
             for trap in news.traps[:_MOST]
