@@ -168,12 +168,11 @@ class CrawlSettings:
     """About how many bytes the waiting requests may take, with their `meta`. The same limit applies
     to those remembered for the audit, and to those for declared canonicals."""
     remembered_pages: int = _setting(read.count, default=2_000_000)
-    """For how many pages the crawl remembers whether they were fetched, half as many at least. One
-    that is forgotten is [fetched again](reliability.md#rescue) where it is linked by another
-    URL."""
+    """How many pages the crawl remembers as fetched; at least half as many are remembered. A
+    forgotten page is [fetched again](reliability.md#rescue) if another of its URLs is linked."""
     audit: float = _setting(read.share, default=0.0)
-    """The share of dropped variants and skipped URLs that is fetched anyway, to compare; at most
-    the same share of all fetches, but for [the first of each entry on each
+    """The share of dropped variants and skipped URLs that is fetched anyway, to compare. Audits
+    take at most the same share of all fetches, except for [the first of each entry on each
     domain](reliability.md#audit). 1 means all of them."""
     audit_max_false: float = _setting(read.share, default=0.1)
     """The rate of false merges above which an entry of an option is suspended on a domain: of all
@@ -181,10 +180,9 @@ class CrawlSettings:
     audit_max_pending: int = _setting(read.count, default=10_000)
     """How many dropped requests are remembered, to fetch them if their rule is suspended."""
     audit_max_pages: int = _setting(read.count, default=100_000)
-    """For how many pages the content, and what other pages declare about them, is remembered."""
+    """For how many pages their content, and what other pages declare about them, is remembered."""
     audit_max_size: int = _setting(read.count, default=1_048_576)
-    """Up to how many bytes of a response its text is compared; a larger one is told by its
-    bytes."""
+    """The largest response, in bytes, whose text is compared. Of larger ones the bytes are."""
     record: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
     the name of the spider and `%(time)s` the time of the start."""
@@ -200,7 +198,7 @@ class CrawlSettings:
     """Which pages count as got: those that gave an `"item"`, those whose callback got `"text"`, or
     those whose callback got a `"response"` that is a success and not empty."""
     seen_expires: Any = _setting(read.expiry, default={}, needs="seen")
-    """How long until a page is fetched again: seconds, or a text such as `"12h"` or `"30d"`; or a
+    """After how long a page is fetched again: seconds, or a text such as `"12h"` or `"30d"`; or a
     mapping from hosts, and `*`, to these. Unset: never."""
     order: str | None = _setting(read.order, default=None)
     """`"novelty"`: fetch first the pages that will probably [bring something new](order.md)."""
@@ -236,7 +234,7 @@ class CrawlSettings:
     def __init__(self, configuration: Configuration, **values: Any) -> None:
         """Store the *values* of all settings, by attribute."""
         self.configuration = configuration
-        """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
+        """The rules of all layers but ``request.meta``; made from four settings."""
         vars(self).update(values)
 
     def having(self, **values: Any) -> Self:

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
-"""A line is noise on the whole site if it changed on so many pages, and on that share of the pages
-that have it and were fetched twice. A line that changed on one page may have been edited there."""
+"""A line is noise on the whole site if it changed on this many pages, and on this share of the
+pages that have it and were fetched twice. A line that changed on one page may have been edited
+there."""
 _SOME_PAGES, _SOME_SHARE = 3, 0.5
-"""A line is one of *some* pages if at least so many have it, and less than this share of all."""
+"""A line is on *some* pages if at least this many have it, but less than this share of all."""
 _ROTATED, _ROTATED_SHARE = 6, 0.9
-"""Lines of some pages are noise on a site where so many of them came or went between two fetches of
-a page, and that share of those that stood on pages which were fetched twice."""
+"""Lines on some pages are noise on a site if this many of them came or went between two fetches of
+a page, and if these are this share of such lines on pages that were fetched twice."""
 _REMEMBERED_LINES = 20_000
 
 

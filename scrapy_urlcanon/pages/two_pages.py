@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _RECOGNISED = 0.35
 """A page that is fetched again is itself if it shows at least this share of its lines."""
 _ECHOING_LINES = 8
-"""On a page with at least so many lines, a part of its URL in a line is an echo, not content. Its
-whole URL always is."""
+"""On a page with at least this many lines, a part of its URL in a line is an echo, not content. Its
+whole URL always is one."""
 _WORDS_OF_A_TRAIL = 4
 """How many words a line may have besides the name of its page, if it is a trail to that page."""
 _LONGEST_TRAIL = 1_000
-"""Characters of such a line, at most, since all names are looked for in it."""
+"""The longest such line, in characters, since all names are searched in it."""
 
 
 class TwoPages:
@@ -43,7 +43,7 @@ class TwoPages:
         self.reference = reference
         """What the kept page showed when the spider got it."""
         self.lines, self._limit = sampled_lines(reference)
-        """The lines of that, or a sample of them."""
+        """Its lines, or a sample of them."""
         self._noise = noise
         self.page = page or kept_url
         """The key of the kept page."""
@@ -56,18 +56,18 @@ class TwoPages:
         self._instead: Shown | None = None
         """What the kept page showed the last time that it was not itself."""
         self.is_changed = False
-        """Whether it showed the same twice then, so that this is the page now."""
+        """Whether that was the same twice, so that it is the page now."""
         self.changed: set[int] = set()
         """The lines that changed between two fetches of one URL."""
         self.came = 0
-        """How many lines without a number appeared between two fetches of a URL, at most."""
+        """The most lines without a number that appeared between two fetches of a URL."""
 
     def rename(self, names: Mapping[Any, Hashable]) -> None:
-        """Know pages by their new keys, *names*."""
+        """Replace keys of pages by those of *names*."""
         self.page = names.get(self.page, self.page)
         self._variant_page = names.get(self._variant_page, self._variant_page)
 
-    # What is fetched.
+    # Fetches.
 
     def add_kept(self, shown: Shown) -> bool:
         """Note what the kept page showed; tell whether that is the page itself."""
@@ -78,7 +78,7 @@ class TwoPages:
             instead, self._instead = self._instead, shown
             if instead is None or not self._is_again(instead.lines, shown):
                 return False
-            # Either what the spider got was a wall, such as a captcha, or it would get one now.
+            # Either the spider got a wall, such as a captcha, or it would get one now.
             self.is_changed = True
             self.kept.append(instead)
         if self.kept:
@@ -128,11 +128,11 @@ class TwoPages:
     def _has_title_of(self, kept: Shown) -> bool:
         return kept.digest.title_shape == self.reference.title_shape
 
-    # What the variant has, and the kept page has not, or the other way round.
+    # Differences.
 
     @property
     def is_of_files(self) -> bool:
-        """Whether one side at least is no text, or more text than is read."""
+        """Whether at least one of the two is no text, or too long to be read as text."""
         return self.reference.lines is None or (
             bool(self.variants) and self.variants[0].digest.lines is None
         )
@@ -178,7 +178,7 @@ class TwoPages:
         return _share(self.kept[-1].lines, variant.lines) >= _RECOGNISED
 
     def breaks_lines_elsewhere(self, variant: Shown, own: frozenset[LineKey]) -> bool:
-        """Tell whether both pages have the same words, in lines that are broken at other places.
+        """Tell whether both pages have the same words with line breaks at other places.
 
         A layout for small screens may have a paragraph in one box, and another layout in two.
 
@@ -208,9 +208,9 @@ class TwoPages:
         return bool(mine and theirs) and len(self.alone(mine | theirs)) == len(mine | theirs)
 
     def repeats(self, text: str) -> bool:
-        """Tell whether *text* is a line of the kept page with a few words of a trail around it.
+        """Tell whether *text* is a line of the kept page with a few words of a breadcrumb trail.
 
-        As is "Home / Shoes" for a page with the line "Shoes".
+        For example "Home / Shoes", if the page has the line "Shoes".
         """
         if len(text) > _LONGEST_TRAIL:
             return False

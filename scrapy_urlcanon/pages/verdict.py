@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 _SHOWN_LINES = 5
 MOST_FETCHES = 3
-"""How often each URL is fetched at most: if the variant has no more lines of its own than may come
-and go by chance, or if a fetch does not bring the page, as from a server that shows a captcha now
-and then."""
+"""The most fetches of each URL. More than one is needed if the variant has no more lines of its own
+than may come and go by chance, or if a fetch does not bring the page, as from a server that shows a
+captcha now and then."""
 _TWO_VISITS = 2
 _OF_A_SERVER = 3
 """How many lines may depend on which of several servers has answered."""
@@ -69,7 +69,7 @@ class Judgement(NamedTuple):
 
 
 class Comparison:
-    """Compares a variant with the page that stands for it, and says what to fetch for that.
+    """Compares a variant with its representative, and says what has to be fetched for that.
 
     >>> from scrapy_urlcanon.pages.page import Page
     >>> from scrapy_urlcanon.pages.shown import Shown
@@ -140,14 +140,14 @@ class Comparison:
         if side is Side.VARIANT:
             before = seen.variants[0].digest if seen.variants else shown.digest
         if _are_other_files(before, shown.digest):
-            # The file is made anew at each visit.
+            # The file is generated anew at each visit.
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         if side is Side.KEPT:
             return self._judge() if seen.add_kept(shown) else self.failed(side, CHANGED)
         return self._judge() if seen.add_variant(shown) else self.failed(side, RESTLESS)
 
     def rename(self, names: Mapping[Any, Hashable]) -> None:
-        """Know pages by their new keys, *names*."""
+        """Replace keys of pages by those of *names*."""
         self._seen.rename(names)
 
     def failed(self, side: Side, reason: str) -> Judgement | Side:
@@ -174,7 +174,7 @@ class Comparison:
 
     @property
     def is_of_files(self) -> bool:
-        """Whether one side at least is no text, or more text than is read."""
+        """Whether at least one of the two is no text, or too long to be read as text."""
         return self._seen.is_of_files
 
     @property
@@ -228,8 +228,8 @@ class Comparison:
     def _judge_changed(self, variant: Shown) -> Judgement | Side:
         """Return the verdict, or the side to fetch next, if the kept page has changed since.
 
-        That the variant is like the kept page, before or now, says nothing: all URLs may show a
-        log-in form by now. Only that it is another page can be told.
+        That the variant is like the kept page, before or now, is no evidence, since all URLs may
+        show a log-in form by now. Only the verdict that it is another page is possible.
         """
         judgement = None if self._seen.is_itself(variant) else self._judge_with_control(variant)
         if isinstance(judgement, Side) or (judgement and judgement.verdict is Verdict.ANOTHER):
@@ -273,7 +273,7 @@ class Comparison:
         if len(mine) == 1 < len(own) and not theirs:
             is_view = self._seen.repeats(variant.texts[mine[0]])
         if is_view:
-            # Such as a print view, which has a link back in the place of a menu.
+            # For example a print view, which has a link back in place of a menu.
             return Judgement(Verdict.CANNOT_TELL, "they differ in what other pages show too")
         return Judgement(
             Verdict.ANOTHER,
@@ -285,7 +285,7 @@ class Comparison:
         )
 
     def _judge_what_moves(self) -> Judgement | Side | None:
-        """Return what moving lines say, which change in part at each visit; None if nothing.
+        """Return a verdict from lines that change in part at each visit, or None if they give none.
 
         Two pages have moving lines of their own, with more words than both share in other lines. A
         single page may have a few such lines that say how it was reached.

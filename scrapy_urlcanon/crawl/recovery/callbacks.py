@@ -37,7 +37,8 @@ def callback_of(request: Request, spider: Spider | None) -> str:
     name = getattr(callback, "__qualname__", "")
     if not name or _LOCAL in name:
         name = _name_of_other(callback)
-        # Each once: what wraps itself again at each page would have a name for each.
+        # Each once: a callback that wraps itself again for each page would get a new name each
+        # time.
         names = {*map(_name_of_other, _functions_within(callback))} - {name}
         name = " ".join((name, *sorted(names)))
     rule = request.meta.get("rule") if isinstance(spider, CrawlSpider) else None

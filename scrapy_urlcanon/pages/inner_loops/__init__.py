@@ -1,4 +1,4 @@
-"""What reading a page asks of each byte of its text, and of each line: compiled, or in Python."""
+"""The loops over each byte and line of a page's text: compiled, or in Python if not built."""
 
 from typing import TYPE_CHECKING
 

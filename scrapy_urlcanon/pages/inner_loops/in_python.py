@@ -1,4 +1,4 @@
-"""What is asked of each byte, and of each line, in Python: the reference of what is compiled."""
+"""The loops over each byte and line in Python: the reference for the compiled ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Known = tuple[Collection[int], Collection[int], Collection[int], Collection[int]]
     Counted = list[tuple[int, int]]
 
-# What Python takes for white space, but for the end of a line.
+# ASCII white space as Python has it, without the space and the line feed.
 RARE_SPACES = b"\t\r\v\f\x1c\x1d\x1e\x1f"
 _SPACES = bytes.maketrans(RARE_SPACES, b" " * len(RARE_SPACES))
 OTHER_SPACES = tuple(
@@ -28,7 +28,7 @@ OTHER_SPACES = tuple(
     for space in "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u2000\u2001\u2002\u2003\u2004\u2005"
     "\u2006\u2007\u2008\u2009\u200a"
 )
-"""In UTF-8."""
+"""White space outside ASCII, in UTF-8."""
 _LOW = (1 << 32) - 1
 _ALL = (1 << 64) - 1
 _SIZE = 8  # bytes of a hash
@@ -40,7 +40,7 @@ SIZE_OF_A_WORD = 6
 ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
 _PLAIN_REFERENCE = re.compile(rf"({ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
 OTHER_FORM, PATH, WHOLE = range(3)
-"""Forms of a reference: any, a path from the root without dot segments, and a whole URL."""
+"""Forms of a reference: any other; a path from the root without dot segments; and a whole URL."""
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _HEX = bytes.maketrans(b"123456789abcdefABCDEF", b"0" * 21)
 _TIME = re.compile(rb"[0-9]:[0-9]{2}")
@@ -51,7 +51,7 @@ CUTS = bytes.maketrans(
 
 
 def fold_spaces(text: bytes) -> bytes:
-    r"""Return the lines of *text*, in UTF-8, that hold anything, white space folded.
+    r"""Return the non-empty lines of *text*, UTF-8, with white space folded.
 
     >>> fold_spaces(b" one \t two\n\n three\xc2\xa0four")
     b'one two\nthree four'
@@ -59,7 +59,7 @@ def fold_spaces(text: bytes) -> bytes:
     if not text.isascii():
         for space in OTHER_SPACES:
             text = text.replace(space, b" ")
-    # To look for each takes a tenth of the time.
+    # Searching for each takes a tenth of the time.
     if any(map(text.__contains__, RARE_SPACES)):
         text = text.translate(_SPACES)
     text = b"\n".join(filter(None, map(bytes.strip, text.split(b"\n"))))
@@ -69,7 +69,7 @@ def fold_spaces(text: bytes) -> bytes:
 
 
 def has_time(text: bytes) -> bool:
-    """Tell whether a digit, a colon and two digits stand anywhere in *text*.
+    """Tell whether *text* contains a digit, a colon and two digits in a row.
 
     >>> has_time(b"at 7:30"), has_time(b"7:3 0:a1")
     (True, False)
@@ -78,7 +78,7 @@ def has_time(text: bytes) -> bool:
 
 
 def has_token(text: bytes, least: int) -> bool:
-    """Tell whether *least* hexadecimal digits, at least one, stand side by side in *text*.
+    """Tell whether *text* contains *least* hexadecimal digits in a row; *least* is 1 or more.
 
     >>> has_token(b"id 0123abCD", 8), has_token(b"0123 abCD", 8)
     (True, False)
@@ -87,9 +87,9 @@ def has_token(text: bytes, least: int) -> bool:
 
 
 def lines_and_shapes(text: bytes) -> tuple[list[bytes], list[int], dict[int, bytes]]:
-    r"""Return the lines of *text*, about how many words each has, and those that have numbers.
+    r"""Return the lines of *text*, an estimate of the words of each, and masked lines by index.
 
-    These by their places, with every number made ``0``; few lines have any other one.
+    A masked line has each number replaced by ``0``. Only lines with numbers have one.
 
     >>> lines_and_shapes(b"none\npage 12 of 400")
     ([b'none', b'page 12 of 400'], [1, 3], {1: b'page 0 of 0'})
@@ -118,10 +118,11 @@ def form_of_reference(reference: str) -> int:
 
 
 def lines_by_kind(columns: Columns, boilerplate: Known) -> tuple[Counted, Counted, Counted]:
-    """Return lines, each with its words: a page's own, those told by numbers, and doubtful ones.
+    """Return own lines, lines told by numbers, and doubtful ones, each with its words.
 
-    Lines that are boilerplate with their numbers, or noise, are left out. Those that are but for
-    their numbers are told by these where the numbers are known to be steady.
+    Lines that are noise, or boilerplate with the same numbers, are left out. Lines that are
+    boilerplate with any number are identified by the number if that is known to be steady, and else
+    doubtful.
 
     :param columns: masked and exact hashes of the lines, and their words.
     :param boilerplate: the fields of :class:`~scrapy_urlcanon.pages.signature.Boilerplate`.
@@ -152,9 +153,9 @@ def sorted_hashes(hashes: Sequence[int]) -> bytes:
 
 
 def smallest_lines(masked: Sequence[int], exact: Sequence[int], count: int) -> bytes:
-    """Return the *count* smallest of the lines with these hashes, each once, sorted and packed.
+    """Return the *count* smallest distinct lines with these hashes, sorted and packed.
 
-    A line is a number of 64 bits: the lower halves of its hash without numbers and of its own.
+    Each is a number of 64 bits: the lower halves of the hash without numbers and of the exact one.
 
     >>> array("Q", smallest_lines([2, 1, 2], [5, 1 << 40 | 3, 5], 9)).tolist()
     [4294967299, 8589934597]
@@ -166,11 +167,11 @@ def smallest_lines(masked: Sequence[int], exact: Sequence[int], count: int) -> b
 def packed_lines(
     masked: Sequence[int], exact: Sequence[int], words: Sequence[int], most: int, width: int
 ) -> bytes:
-    r"""Return lines as bytes: one for each, and then of *width* bytes their hashes.
+    r"""Return lines as bytes: one byte for each, then their hashes of *width* bytes.
 
-    That one is how many words the line has, up to *most*, and 128 more where it has a number: the
-    hashes of these without their numbers come last. The lowest bytes of all hashes stand together,
-    and then the next ones: so they compress better.
+    The byte is the number of words, at most *most*, plus 128 if the line has a number. The hashes
+    without numbers of such lines come last. The lowest bytes of all hashes come first, then the
+    next ones, and so on, since that compresses better.
 
     >>> packed_lines([2, 5], [2, 258], [300, 1], 127, 2)
     b'\x7f\x81\x02\x02\x05\x00\x01\x00'
@@ -183,7 +184,7 @@ def packed_lines(
     data = hashes.tobytes()
     told = bytes(
         [
-            # A call of min would take longer than all else here.
+            # A call of min would take longer than everything else.
             (count if count < most else most) | (shape != one) << 7  # noqa: FURB136
             for shape, one, count in zip(masked, exact, words, strict=True)
         ]
@@ -192,10 +193,10 @@ def packed_lines(
 
 
 def unpacked_lines(data: bytes, count: int, others: int, width: int) -> Columns:
-    r"""Return the hashes and words of *count* lines that :func:`packed_lines` made *data* of.
+    r"""Return the hashes and words of *count* lines that :func:`packed_lines` packed into *data*.
 
     :param others: how many of them have a number.
-    :raises ValueError: where *data* does not hold as many.
+    :raises ValueError: if *data* does not have that size.
 
     >>> [[*column] for column in unpacked_lines(b"\x7f\x81\x02\x02\x05\x00\x01\x00", 2, 1, 2)]
     [[2, 5], [2, 258], [127, 1]]
@@ -215,9 +216,10 @@ def unpacked_lines(data: bytes, count: int, others: int, width: int) -> Columns:
 
 
 def simhash(starts: Sequence[int], counts: Sequence[int]) -> int:
-    """Return Charikar's simhash (2002) of numbers: from each start on as many as its count says.
+    """Return the simhash (Charikar, 2002) of numbers, given as ranges: each start with its count.
 
-    What has a count of four weighs four times what has one. The numbers are taken modulo 2**64.
+    A range with a count of four weighs four times as much as one with a count of one. Numbers are
+    taken modulo 2**64.
 
     >>> simhash([7, 9], [2, 1]) == simhash([9, 8, 7], [1, 1, 1])
     True
@@ -230,10 +232,10 @@ def simhash(starts: Sequence[int], counts: Sequence[int]) -> int:
 
 
 def _in_most(hashes: bytes) -> int:
-    """Return the bits that more than half of some numbers have, which stand side by side.
+    """Return the bits that are set in more than half of the packed 64-bit numbers.
 
-    All 64 bits are counted at once. ``sums[i]`` has the binary digit *i* of the count of each bit
-    in each number; one half of the numbers is added to the other, until a single one is left.
+    All 64 bits are counted at once. ``sums[i]`` holds the binary digit *i* of the count of each bit
+    of each number. One half of the numbers is added to the other, until a single one is left.
     """
     count = left = len(hashes) // _SIZE
     sums = [int.from_bytes(hashes, "big")]
@@ -259,14 +261,14 @@ def _in_most(hashes: bytes) -> int:
 
 
 def smallest_passages(text: bytes, count: int) -> bytes:
-    r"""Return the *count* smallest hashes of the passages of *text*, of 32 bits, sorted.
+    r"""Return the *count* smallest 32-bit hashes of the passages of *text*, sorted.
 
-    A passage is some words. The text is cut at each letter d, and so at the same places wherever
-    the same passage stands (Muthitacharoen, Chen and Mazieres, "A low-bandwidth network file
-    system", 2001, section 3.1, cut by hashes). No letter is cut at faster, and d is about one in
-    25 in most languages that are written in Latin letters; some bytes of other scripts stand for
-    it. Of what is long without one each word counts as well. The case of ASCII letters does not
-    matter.
+    A passage is a few words. The text is cut at each letter d, so that a passage is cut at the same
+    places wherever it occurs (Muthitacharoen, Chen and Mazieres, "A low-bandwidth network file
+    system", 2001, section 3.1, which cuts by hashes). Cutting at a letter is the fastest, and about
+    one in 25 letters is a d in most languages in Latin script; some bytes of other scripts are used
+    as well. The words of passages without one that are long count each as well. The case of ASCII
+    letters is ignored.
 
     >>> array("I", smallest_passages(b"Had", 9)) == array("I", smallest_passages(b"had\n", 9))
     True
