@@ -96,7 +96,7 @@ class FoundPairs:
         for stranger in self._strangers:
             self._tell_from(found, stranger)
         self._found.append(found)
-        if self._said is not Outcome.OPEN:
+        if self._conclusion is not Outcome.OPEN:
             self._compare()
 
     def control(self, strangers: Iterable[tuple[str, Shown]]) -> None:
@@ -114,14 +114,14 @@ class FoundPairs:
 
         The site may show every other page in the same way.
         """
-        if self._said is Outcome.OPEN or self._is_controlled or not self._is_of_one_page:
+        if self._conclusion is Outcome.OPEN or self._is_controlled or not self._is_of_one_page:
             return None
         return self._found[-1].page
 
     @property
     def outcome(self) -> Outcome:
         """The conclusion so far."""
-        return Outcome.OPEN if self.page_to_control is not None else self._said
+        return Outcome.OPEN if self.page_to_control is not None else self._conclusion
 
     @property
     def right(self) -> int:
@@ -145,7 +145,7 @@ class FoundPairs:
         return reason == SHARED
 
     @property
-    def _said(self) -> Outcome:
+    def _conclusion(self) -> Outcome:
         return outcome_of(
             _TEST, (None if _is_same(found) else found.other for found in self._evidence)
         )

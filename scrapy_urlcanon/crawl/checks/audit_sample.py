@@ -96,7 +96,7 @@ class AuditSample:
         :param at_any_cost: whether entries about which nothing is known ignore the budget: the
             spider is idle, and no more pages will come to make room.
         """
-        if not self._share or not _may_be_fetched(drop) or self._has_told(drop):
+        if not self._share or not _may_be_fetched(drop) or self._was_audited(drop):
             return None
         if not self._has_room(drop, drop.entries, at_any_cost=at_any_cost):
             return None
@@ -247,7 +247,7 @@ class AuditSample:
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
         """Tell whether an audit of *drop* may say something about the entry of *record*."""
-        if self._has_told(drop) or drop.domain != record.domain:
+        if self._was_audited(drop) or drop.domain != record.domain:
             return False
         return record in self.records.of(drop.entries, drop.domain)
 
@@ -257,7 +257,7 @@ class AuditSample:
         before = self._fetched.get(key) or 0
         self._fetched[key] = before + (1 if is_refused else _MOST_REFUSALS)
 
-    def _has_told(self, drop: Drop) -> bool:
+    def _was_audited(self, drop: Drop) -> bool:
         return (self._fetched.get(hash(as_shown(drop.request.url))) or 0) >= _MOST_REFUSALS
 
     def may_repeat(self, drop: Drop) -> bool:

@@ -65,16 +65,16 @@ class Walls:
         self._asked: dict[int, bytes] = {}
         self._next = 1
         """The number of pages at which walls are searched again."""
-        self._is_told_soon = False
+        self._has_let_through = False
         """Whether a request was let through whose outcome has to be checked."""
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def spider_idle(self) -> None:
         """Test contents that may be walls, and let pages through whose wall is gone."""
-        if self._budget.pages < self._next and not self._is_told_soon:
+        if self._budget.pages < self._next and not self._has_let_through:
             return
         self._next = int(self._budget.pages * _MORE_PAGES) + 1
-        self._is_told_soon = False
+        self._has_let_through = False
         groups = self._groups()
         for look, drops in groups.items():
             is_over = self._is_over(look, groups)
@@ -119,7 +119,7 @@ class Walls:
         return not self._asked or self._budget.has_room(Need.LITTLE_KNOWN)
 
     def _let_through(self, drop: Drop) -> None:
-        self._is_told_soon = True
+        self._has_let_through = True
         self._variants.forget(drop.request)
         self._stats.inc(Stat.AUDIT_ASKED_AGAIN)
         self._crawler.engine.crawl(marked(drop.request, RELEASED))

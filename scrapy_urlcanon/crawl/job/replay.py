@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
 
-_TELL_APART = FILTER_KEYS | NOT_PLAIN
+_NEED_IDENTITY = FILTER_KEYS | NOT_PLAIN
 
 
 class Replay:
@@ -78,7 +78,7 @@ class Replay:
             fingerprint = record.fingerprint
             if fingerprint in self._recorded:
                 continue
-            if not _is_told_by_page(data) and is_unfiltered(self._request_of(data)):
+            if not _is_known_by_page(data) and is_unfiltered(self._request_of(data)):
                 continue
             callback = self._callback_of(data)
             is_done = fingerprint in self._pages_done[callback]
@@ -92,7 +92,7 @@ class Replay:
 
     def undone(self) -> Iterator[Request]:
         """Yield the requests that are to be scheduled again; call :meth:`recorded` before."""
-        for record, data, request, identity, repeats in self._told_apart():
+        for record, data, request, identity, repeats in self._identified():
             if request is None:
                 if not self._is_page_done(record, data):
                     yield self._request_of(data)
@@ -137,7 +137,7 @@ class Replay:
                 self._retried.add(data["url"])
         unfiltered: Counter[bytes] = Counter()
         scheduled: dict[bytes, bytes] = {}
-        for _, _, request, identity, repeats in self._told_apart():
+        for _, _, request, identity, repeats in self._identified():
             if request is not None:
                 scheduled[identity] = identity
                 # For outcomes that do not say what was sent.
@@ -158,7 +158,7 @@ class Replay:
             if record.kind is Kind.SCHEDULED and record.request is not None:
                 yield record, record.request
 
-    def _told_apart(
+    def _identified(
         self,
     ) -> Iterator[tuple[Record, dict[str, Any], Request | None, bytes, bool]]:
         """Yield each scheduled request with its identity, and whether it is a retry.
@@ -168,7 +168,7 @@ class Replay:
         """
         identities: set[bytes] = set()
         for record, data in self._scheduled():
-            if _is_told_by_page(data) and data["url"] not in self._retried:
+            if _is_known_by_page(data) and data["url"] not in self._retried:
                 yield record, data, None, b"", False
                 continue
             request = self._request_of(data)
@@ -185,9 +185,9 @@ class Replay:
         return self._callbacks[key]
 
 
-def _is_told_by_page(data: dict[str, Any]) -> bool:
+def _is_known_by_page(data: dict[str, Any]) -> bool:
     """Tell whether its page and callback identify the request of *data*.
 
     Not if it is not filtered, nor if it was made of another request.
     """
-    return not data.get("dont_filter") and _TELL_APART.isdisjoint(data.get("meta", ()))
+    return not data.get("dont_filter") and _NEED_IDENTITY.isdisjoint(data.get("meta", ()))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _EVENTS = {Kind.FETCHED: Event.GOT, Kind.LED: Event.LED, Kind.FAILED: Event.ENDED}
 """The event in the life of a page that each outcome in the journal stands for."""
-_TOLD_BY = ("method", "headers", "body", "meta")
+_FINGERPRINTED = ("method", "headers", "body", "meta")
 """What the fingerprint of a request takes into account beside its URL."""
 
 
@@ -93,7 +93,7 @@ class RestoredPages:
             )
             self._unfiltered[digest_of(sent.url, sent.method, sent.body)] = sent
         if MARK_KEY in meta and fingerprint not in self._made:
-            its = {name: data[name] for name in _TOLD_BY if name in data}
+            its = {name: data[name] for name in _FINGERPRINTED if name in data}
             self._made[fingerprint] = Request(data["url"], **its)
         if fingerprint in self._depths or (data.get("dont_filter") and not is_recorded):
             return

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _TAKEN = ".taken-up"
-_TOLD = 3
+_LOGGED = 3
 """How many invalid lines are logged one by one; of the others only their number."""
 
 
@@ -79,7 +79,7 @@ class LeftRequests:
             for name, values in data["headers"].items()
         }
         try:
-            written = json.dumps(_said(data))
+            written = json.dumps(_as_json(data))
         except RecursionError as error:
             raise ValueError("it is nested too deep, and cannot be written as JSON") from error
         line = f"{written}\n".encode()
@@ -125,20 +125,20 @@ class LeftRequests:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    data = _meant(json.loads(line))
+                    data = _from_json(json.loads(line))
                     if not isinstance(data, dict) or "url" not in data:
                         raise ValueError('expected a JSON object with "url"')  # noqa: TRY301
                     yield request_from_dict(data, spider=self._spider)
                 # A line may be anything.
                 except Exception as error:  # noqa: BLE001
                     wrong += 1
-                    if wrong <= _TOLD:
+                    if wrong <= _LOGGED:
                         logger.warning(
                             "Line %(number)d of %(path)s is no request: %(error)s",
                             {"number": number, "path": self.path, "error": error},
                             extra={"spider": self._spider},
                         )
-        if wrong > _TOLD:
+        if wrong > _LOGGED:
             logger.warning(
                 "%(path)s: %(lines)s in all are no requests.",
                 {"path": self.path, "lines": count_of(wrong, "line")},
@@ -191,10 +191,10 @@ class TakenUp:
             self._path.replace(f"{self._path}{_TAKEN}")
 
 
-def _said(value: Any) -> Any:
-    """Return *value* in a form that JSON can represent, and that :func:`_meant` reads.
+def _as_json(value: Any) -> Any:
+    """Return *value* in a form that JSON can represent, and that :func:`_from_json` reads.
 
-    >>> _meant(json.loads(json.dumps(_said({"a": (1, b"c"), "d": {2: None}}))))
+    >>> _from_json(json.loads(json.dumps(_as_json({"a": (1, b"c"), "d": {2: None}}))))
     {'a': (1, b'c'), 'd': {2: None}}
 
     :raises ValueError: if there is none.
@@ -203,41 +203,45 @@ def _said(value: Any) -> Any:
     if value is None or kind in _PLAIN:
         return value
     if kind is list:
-        return [*map(_said, value)]
-    if kind is dict and _READ.keys().isdisjoint(value) and all(type(key) is str for key in value):
-        return {key: _said(one) for key, one in value.items()}
-    if kind in _WORDS:
-        word, say = _WORDS[kind]
-        return {word: say(value)}
+        return [*map(_as_json, value)]
+    if (
+        kind is dict
+        and _DECODERS.keys().isdisjoint(value)
+        and all(type(key) is str for key in value)
+    ):
+        return {key: _as_json(one) for key, one in value.items()}
+    if kind in _ENCODERS:
+        tag, encode = _ENCODERS[kind]
+        return {tag: encode(value)}
     raise ValueError(f"{kind.__name__} cannot be written as JSON: {value!r:.80}")
 
 
-def _meant(value: Any) -> Any:
-    """Return the value that :func:`_said` converted to *value*."""
+def _from_json(value: Any) -> Any:
+    """Return the value that :func:`_as_json` converted to *value*."""
     if isinstance(value, list):
-        return [*map(_meant, value)]
+        return [*map(_from_json, value)]
     if not isinstance(value, dict):
         return value
-    if len(value) == 1 and (word := next(iter(value))) in _READ:
-        return _READ[word](value[word])
-    return {key: _meant(one) for key, one in value.items()}
+    if len(value) == 1 and (tag := next(iter(value))) in _DECODERS:
+        return _DECODERS[tag](value[tag])
+    return {key: _from_json(one) for key, one in value.items()}
 
 
 # A CrawlSpider puts the text of each link into its meta, as a string from XPath that knows its
 # element. It is read back as a plain string.
 _PLAIN = frozenset({bool, int, float, str, etree._ElementUnicodeResult})  # noqa: SLF001
-_WORDS: dict[type, tuple[str, Callable[[Any], Any]]] = {
+_ENCODERS: dict[type, tuple[str, Callable[[Any], Any]]] = {
     bytes: ("base64", lambda data: b64encode(data).decode()),
-    tuple: ("tuple", lambda items: [*map(_said, items)]),
+    tuple: ("tuple", lambda items: [*map(_as_json, items)]),
     # Of other keys than texts.
-    dict: ("pairs", lambda items: [[_said(key), _said(one)] for key, one in items.items()]),
+    dict: ("pairs", lambda items: [[_as_json(key), _as_json(one)] for key, one in items.items()]),
     date: ("date", date.isoformat),
     datetime: ("datetime", datetime.isoformat),
 }
-_READ: dict[str, Callable[[Any], Any]] = {
+_DECODERS: dict[str, Callable[[Any], Any]] = {
     "base64": b64decode,
-    "tuple": lambda items: tuple(map(_meant, items)),
-    "pairs": lambda pairs: {_meant(key): _meant(one) for key, one in pairs},
+    "tuple": lambda items: tuple(map(_from_json, items)),
+    "pairs": lambda pairs: {_from_json(key): _from_json(one) for key, one in pairs},
     "date": date.fromisoformat,
     "datetime": datetime.fromisoformat,
 }
