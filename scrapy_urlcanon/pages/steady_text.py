@@ -139,7 +139,7 @@ def _without_ages(text: bytes) -> bytes:
 
 
 def _without_now(text: bytes, now: int, days: Collection[_Day]) -> bytes:
-    """Return *text* with ``0:00`` for each time that is that of the visit."""
+    """Return *text* with ``0:00`` for each time that is the time of the visit."""
     times = list(_CLOCK.finditer(text))
     of_visit = [
         (int(time[2]) - now + 1) % 30 <= 2  # noqa: PLR2004

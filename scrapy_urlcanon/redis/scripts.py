@@ -250,7 +250,7 @@ RECALL: Final = (
 return get(KEYS[1], ARGV[1])
 """
 )
-"""Return what a page showed."""
+"""Return the stored content of a page."""
 
 TELL_VERDICT: Final = """
 redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'process', ARGV[2], 'verdict', ARGV[3])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FATES = {
     "had": Fate.FORGOTTEN,
-    # It was queued before.
+    # It was queued before: nothing to do.
     "forgotten": Fate.FORGOTTEN,
     "fetched": Fate.FETCHED,
     "waits": Fate.WAITS,

@@ -55,7 +55,7 @@ class Pair:
 
 @frozen
 class AuditedRule:
-    """What the audit found about an entry of an option, or an option of one value, on a domain."""
+    """The results of the audit for an entry, or an option with a single value, on a domain."""
 
     rule: str
     """Such as ``drop_params:sid``."""
@@ -223,7 +223,7 @@ def summary_of(report: Report) -> str:
 
 
 def figures_of(row: AuditedRule) -> str:
-    """Return how many pairs showed what, in words."""
+    """Return the numbers of verdicts, in words."""
     told = f"{row.another:,} of {row.compared:,} showed another page"
     return f"{told}, {row.cannot_tell:,} cannot be told" if row.cannot_tell else told
 

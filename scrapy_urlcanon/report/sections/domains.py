@@ -36,7 +36,7 @@ class Domain:
     exact: int
     variant: int
     options: Mapping[str, int]
-    """By name, how many dropped variants are due to each."""
+    """How many dropped variants are due to each option, by name."""
 
 
 class _Count:
@@ -124,7 +124,7 @@ class Domains(Section):
 
 
 def _written_number(others: tuple[Domain, ...]) -> str:
-    """Return how many domains *others* are, in words: the last may stand for many."""
+    """Return the number of domains in *others*, in words; the last may stand for many."""
     is_open = bool(others) and others[-1].name == OTHER
     return f"{'at least ' if is_open else ''}{count_of(len(others), 'other domain')}"
 

@@ -31,7 +31,7 @@ _LISTED = 100
 _PRINTED = 10
 
 CLEAN_PARAM = "Clean-param of robots.txt"
-"""The name of all that sites declared."""
+"""The name for all ``Clean-param`` lines of sites."""
 
 
 @frozen

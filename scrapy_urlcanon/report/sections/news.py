@@ -1,4 +1,4 @@
-"""What an ordered crawl brought, and when: the curve of news over fetches."""
+"""The curve of news over fetches of an ordered crawl."""
 
 from __future__ import annotations
 
@@ -97,6 +97,6 @@ class NewsCurve(Section):
 
 
 def _parts(points: tuple[Point, ...]) -> list[tuple[int, int]]:
-    """Return the words of news after some percentages of the fetches."""
+    """Return the number of new words after some percentages of the fetches."""
     curve = [(point.fetches, point.words) for point in points]
     return [(part, words_after(part, curve)) for part in _SHOWN]

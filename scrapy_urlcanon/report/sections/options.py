@@ -121,7 +121,7 @@ class Options(Section):
 
 
 def _entries(dropped: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
-    """Return the entries of each option, by its name, the most first."""
+    """Return the entries of each option, those with most drops first."""
     entries: dict[str, list[Entry]] = {}
     for name, count in by_count(dropped):
         option, colon, entry = name.partition(":")

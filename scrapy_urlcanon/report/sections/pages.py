@@ -1,4 +1,4 @@
-"""The pages that were linked under several URLs: what was kept, and what was dropped for it."""
+"""The pages with several URLs: which URL was kept, and which were dropped for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PRINTED_VARIANTS = 3
 
 @frozen
 class StepOnUrl:
-    """A rule that changed the kept or the dropped URL on the way to what they share."""
+    """A rule that changed the kept or the dropped URL on the way to their canonical URL."""
 
     option: str
     """The name of the option, or of a normalization that is always on."""
@@ -53,7 +53,7 @@ class StepOnUrl:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The entries with the option before each, or the option alone."""
+        """The entries, each prefixed with the option; or the option alone."""
         return tuple(f"{self.option}:{entry}" for entry in self.entries) or (self.option,)
 
 

@@ -86,7 +86,7 @@ class Funnel:
         return count / self.seen if self.seen else 0.0
 
     def streams(self) -> tuple[Stream, ...]:
-        """Return the streams from left to right, each where the one before it ends."""
+        """Return the streams from left to right."""
         height = HEIGHT - _GAP
         same = self._height(self.same_for_scrapy, height)
         saved = self._height(self.saved_by_rules, height)

@@ -31,7 +31,7 @@ class TrapRow:
 
 
 class Traps(Section):
-    """The kinds of URLs that brought next to nothing, each with a line that would end it."""
+    """The kinds of URLs that brought next to nothing, each with a line that excludes it."""
 
     place = 68
     name = "traps"
