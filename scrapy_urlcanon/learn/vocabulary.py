@@ -28,10 +28,9 @@ PAGE_SIZE = re.compile(
         (?:(?:max|num)[-_]?)?(?:items|rows)|(?:max|num)[-_]?results""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Names for one of several listings: `comments_page`, `b_start`, `page_users`. Names with a hyphen,
-# such as `photo-page`, are as often for where a visitor came from.
+# Names for one of several listings: `comments_page`, `photo-page`, `b_start`, `page_users`.
 _OF_ONE_LISTING = re.compile(
-    r"(?<![^_])(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)\Z"
+    r"(?<![^_-])(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)\Z"
     r"|\Apage_(?!id\Z|size|limit)",
     re.IGNORECASE,
 )

@@ -157,7 +157,7 @@ def test_parameter_is_dropped_where_it_is_noise_only():
     [
         *("page", "start", "offset", "limit", "per_page", "items", "numRows", "lang", "hl"),
         *("b_start:int", "comments_page", "page[number]", "page%5Bsize%5D", "news[currentPage]"),
-        *("page_UserView", "page_n12"),
+        *("page_UserView", "page_n12", "photo-page"),
     ],
 )
 def test_pagination_and_language_survive(name):
