@@ -5,6 +5,10 @@ import random
 import sqlite3
 from contextlib import closing
 
+import pytest
+
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.learn.store_file import open_store
@@ -110,3 +114,25 @@ def test_store_is_read_where_nothing_can_be_written(tmp_path, monkeypatch):
     assert connection.execute("SELECT count(*) FROM responses").fetchone() == (1,)
     assert [*tmp_path.iterdir()] == [path]
     connection.close()
+
+
+@pytest.mark.parametrize("judged", [0, 12])
+def test_order_that_an_audit_found_to_make_no_difference_is_sorted(tmp_path, judged):
+    """A page that moves is another one at each fetch, which an audit knows by a second one."""
+    path, count = tmp_path / "o.sqlite", itertools.count()
+
+    def shown(url):
+        words = random.Random(next(count)).choices(WORDS, k=9)
+        return page(url, f"<title>Site</title><p>{' '.join(words)}")
+
+    with ObservationStore(path) as store:
+        for number in range(12):
+            kept, other = (
+                f"http://a.example/?{order}" for order in (f"a={number}&b=2", f"b=2&a={number}")
+            )
+            store.add(shown(kept), status=200)
+            store.add(shown(other), status=200)
+            if number < judged:
+                store.add_audit(other, kept, entry=RuleEntry("sort_query"), same=True)
+    found = learn(read_store(path)).as_rules()
+    assert found == ({} if judged else {"a.example": {"sort_query": False}})

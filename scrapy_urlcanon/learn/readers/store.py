@@ -73,6 +73,13 @@ _VISITED = (
     "CREATE TEMP TABLE visited AS SELECT domain, id FROM visits",
     "CREATE INDEX temp.visited_by_domain ON visited (domain, id)",
 )
+_REORDERED = (
+    """
+    CREATE TEMP TABLE reordered AS SELECT domain, crawl, url, kept FROM audits
+    WHERE option = 'sort_query' AND same
+    """,
+    "CREATE INDEX temp.reordered_by_domain ON reordered (domain)",
+)
 _KNOWN_TEXTS = 20_000
 _KNOWN_LINES = 1_000
 
@@ -98,14 +105,30 @@ def read_store(
 def _of_domain(
     connection: sqlite3.Connection, domain: str, skipped: Counter[str]
 ) -> Iterator[Observation]:
-    """Yield the observations of one domain."""
+    """Yield the observations of one domain.
+
+    Where an audit found another order of the parameters to be the page that was kept, it shows what
+    that showed: what moves in it was told from a second fetch of that URL.
+    """
     texts = _Texts(connection, domain)
+    kept_of = {
+        (crawl, url): (crawl, kept)
+        for crawl, url, kept in connection.execute(
+            "SELECT crawl, url, kept FROM reordered WHERE domain = ?", (domain,)
+        )
+    }
+    kept_texts: dict[tuple[int, str], object] = dict.fromkeys(kept_of.values())
     rows = connection.execute(
         "SELECT crawl, url, status, bytes, raw_sha1, canonical, redirect, text "
         "FROM responses WHERE domain = ? ORDER BY crawl, id",
         (domain,),
     )
-    for crawl, url, status, size, raw, canonical, redirect, text in rows:
+    for crawl, url, status, size, raw, canonical, redirect, said in rows:
+        text = said
+        if (crawl, url) in kept_texts:
+            kept_texts[crawl, url] = text
+        elif kept := kept_of.get((crawl, url)):
+            text = kept_texts[kept] or text
         fields = {
             "url": url,
             "status": status,
@@ -389,6 +412,6 @@ def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     :raises InputError: where it is no store, or cannot be read to its end.
     """
     with opened(path) as connection:
-        for statement in (_SAID, *_VISITED):
+        for statement in (_SAID, *_VISITED, *_REORDERED):
             connection.execute(statement)
         yield connection
