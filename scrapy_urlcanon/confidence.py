@@ -1,4 +1,4 @@
-"""How sure a handful of trials makes one: bounds of a proportion, and a test that ends early."""
+"""Bounds and tests for proportions from few trials, among them a sequential test of rules."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_FALSE = 0.1
-"""The rate of false merges that is too much for a rule: some pages change between two visits."""
+"""The rate of false merges above which a rule is wrong. It is not 0, since some pages change
+between two visits."""
 ERROR = 0.05
-"""The probability of calling a right rule wrong, and of calling a wrong one right."""
+"""The probability of rejecting a right rule, and of accepting a wrong one."""
 
 
 @lru_cache(maxsize=65536)
 def lower_bound(successes: int, failures: int, confidence: float = 0.95) -> float:
     """Return the one-sided Clopper-Pearson lower bound of a proportion (Clopper and Pearson 1934).
 
-    It is exact for small numbers, where learning lives: a normal approximation, and Wilson's
-    score to a lesser degree, promises more than three or four trials can hold.
+    It is exact for small numbers, which are usual in learning. A normal approximation promises more
+    than three or four trials can show, and so does Wilson's score, to a lesser degree.
 
     >>> round(lower_bound(5, 0), 3), round(lower_bound(59, 0), 3), round(lower_bound(99, 1), 3)
     (0.549, 0.95, 0.953)
@@ -64,22 +65,22 @@ def at_most(count: int, trials: int, probability: float) -> float:
 
 @lru_cache(1)
 def _ways_up_to(count: int, of: int) -> array[float]:
-    """Return what :func:`_ways` returns of each number up to *count*.
+    """Return the results of :func:`_ways` for all numbers up to *count*.
 
-    A bound asks for them with forty probabilities, one after the other.
+    Cached, since a bound needs them for forty probabilities in a row.
     """
     return array("d", (_ways(chosen, of) for chosen in range(count + 1)))
 
 
 def _ways(chosen: int, of: int) -> float:
-    """Return the logarithm of in how many ways so many of some can be chosen."""
+    """Return the logarithm of the binomial coefficient *of* over *chosen*."""
     return lgamma(of + 1) - lgamma(chosen + 1) - lgamma(of - chosen + 1)
 
 
 def binomial(count: int, trials: int, probability: float) -> float:
-    """Return the probability of *count* events in *trials*, each with *probability*.
+    """Return the probability of exactly *count* events in *trials*, each with *probability*.
 
-    That is neither 0 nor 1.
+    The probability must be neither 0 nor 1.
 
     >>> round(binomial(1, 2, 0.5), 4), round(binomial(3, 1000, 0.003), 4)
     (0.5, 0.2244)
@@ -90,10 +91,11 @@ def binomial(count: int, trials: int, probability: float) -> float:
 
 
 def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:
-    """Return the probability that at most *count* are marked of those that are drawn.
+    """Return the probability that at most *count* of those drawn are marked (hypergeometric).
 
-    :param marked: how many are marked, of all.
-    :param of: how many there are.
+    :param drawn: how many are drawn, without replacement.
+    :param marked: how many are marked in all.
+    :param of: how many there are in all.
 
     >>> round(at_most_drawn(0, 7, 4, 16), 4)
     0.0692
@@ -106,21 +108,21 @@ def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:
 
 
 class Outcome(enum.Enum):
-    """What the pairs that were fetched say about a rule."""
+    """What the pairs that were fetched show about a rule."""
 
     HOLDS = "holds"
     FAILS = "fails"
     OPEN = "open"
-    """Not enough of them to tell."""
+    """There are too few of them to decide."""
 
 
 class SequentialTest(NamedTuple):
-    """Wald's sequential probability ratio test of a rule, one verdict after the other.
+    """Wald's sequential probability ratio test of a rule, which takes one verdict after the other.
 
     A. Wald, "Sequential tests of statistical hypotheses", Annals of Mathematical Statistics 16,
-    1945. It goes on once it has decided for the rule, from there (E. S. Page, "Continuous
-    inspection schemes", Biometrika 41, 1954): what was right for a thousand pages and is wrong for
-    the next ones is found as soon as what was wrong from the start.
+    1945. Once it has decided for the rule it goes on from the bound (E. S. Page, "Continuous
+    inspection schemes", Biometrika 41, 1954). So a rule that was right for a thousand pages and is
+    wrong for the next ones is detected as fast as one that was wrong from the start.
 
     >>> test = SequentialTest.of_max_false(0.1)
     >>> test.outcome([True] * 10), test.outcome([True] * 9)
@@ -132,24 +134,24 @@ class SequentialTest(NamedTuple):
     """
 
     right: float
-    """What a right merge adds to the logarithm of the ratio; it is negative."""
+    """What a right merge adds to the log-likelihood ratio; negative."""
     wrong: float
-    """What a wrong merge adds."""
+    """What a wrong merge adds to it; positive."""
     bound: float
-    """Where it is decided."""
+    """The absolute value of the ratio at which the test decides."""
 
     @classmethod
     def of_max_false(cls, max_false: float, error: float = ERROR) -> SequentialTest:
-        """Return the test that tells half of a rate of false merges from three times the rate.
+        """Return the test of half of a rate of false merges against three times that rate.
 
-        :param error: the probability of either mistake.
+        :param error: the probability of either error.
         """
         little = min(max(max_false / 2, 0.001), 0.5)
         much = min(3 * max_false, (1 + max_false) / 2, 0.99) if max_false else 0.01
         return cls(log((1 - much) / (1 - little)), log(much / little), log((1 - error) / error))
 
     def outcome(self, verdicts: Iterable[bool]) -> Outcome:
-        """Return what *verdicts* say, in their order; each tells whether a merge was right."""
+        """Return the outcome of *verdicts* in their order; each tells whether a merge was right."""
         ratio = 0.0
         for is_right in verdicts:
             ratio = max(ratio + (self.right if is_right else self.wrong), -self.bound)

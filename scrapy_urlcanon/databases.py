@@ -1,4 +1,4 @@
-"""What every database of SQLite needs that crawls write to."""
+"""Sets up the SQLite databases that crawls write."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _PAUSE = 0.01
 
 
 def use_write_ahead_log(database: sqlite3.Connection, *, patience: float) -> None:
-    """Have *database* written by way of a log: nobody waits to read, a kill leaves commits whole.
+    """Switch *database* to write-ahead logging: readers do not wait, and a kill keeps all commits.
 
-    SQLite gives up at once where another process is about to do the same, however long it waits for
-    others elsewhere.
+    SQLite fails at once if another process is about to do the same, whatever its timeout, so this
+    tries again.
 
     >>> database = sqlite3.connect(":memory:")
     >>> use_write_ahead_log(database, patience=1)
 
     :param patience: for how many seconds to try.
-    :raises sqlite3.OperationalError: if another process is in the way for so long.
+    :raises sqlite3.OperationalError: if another process is in the way all that time.
     """
     end = monotonic() + patience
     while True:

@@ -1,4 +1,4 @@
-"""Finds what a package consists of, so that nothing has to be listed a second time."""
+"""Finds the classes in a package, so that none has to be listed a second time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = TypeVar("Kind")
 def classes_in(package: str, base: type[Kind]) -> tuple[type[Kind], ...]:
     """Return the subclasses of *base* that the modules of *package* define.
 
-    Their order is that of their attribute ``place``.
+    They are sorted by their attribute ``place``.
     """
     return tuple(sorted(_classes_in(package, base), key=attrgetter("place")))
 
@@ -26,6 +26,6 @@ def _classes_in(package: str, base: type[Kind]) -> Iterator[type[Kind]]:
         module = import_module(f"{package}.{found.name}")
         for value in vars(module).values():
             is_of_kind = isinstance(value, type) and issubclass(value, base)
-            # What a module imports is of another module.
+            # Classes that a module imports belong to another module.
             if is_of_kind and value is not base and value.__module__ == module.__name__:
                 yield value

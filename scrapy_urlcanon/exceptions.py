@@ -15,16 +15,16 @@ class Problem(NamedTuple):
     """One thing that is wrong with a configuration."""
 
     origin: str
-    """The setting or file it stands in, e.g. ``URLCANON_RULES``."""
+    """The setting or file that it is in, such as ``URLCANON_RULES``."""
     message: str
     """What is wrong and what was expected."""
     pattern: str | None = None
-    """The pattern of the rule, e.g. ``shop.example.com/forum/``."""
+    """The pattern of the rule, such as ``shop.example.com/forum/``."""
     key: str | None = None
-    """The option within the rule, e.g. ``drop_params``."""
+    """The option within the rule, such as ``drop_params``."""
 
     def __str__(self) -> str:
-        # What is wrong is shown in each of them, and may be a whole file of another kind.
+        # Shortened, since each may quote what is wrong, which may be a whole file.
         place = "".join(
             f"[{shortened(repr(name))}]" for name in (self.pattern, self.key) if name is not None
         )
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 
 
 class ConfigurationError(ValueError):
-    """A configuration is not valid; it has all problems at once.
+    """A configuration is not valid. The error has all problems at once.
 
     >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
     >>> try:
@@ -52,13 +52,13 @@ class ConfigurationError(ValueError):
 
 
 class _WithoutTraceback(logging.Filter):
-    """Logs a :class:`ConfigurationError` as its message: the code that met it is not at fault."""
+    """Logs a :class:`ConfigurationError` without a traceback, since the code is not at fault."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change *record*, and let it pass."""
+        """Reduce *record* to the message of the error, and let it pass."""
         error = record.exc_info[1] if record.exc_info else None
         while error and not isinstance(error, ConfigurationError):
-            # Scrapy closes an engine that did not open, and meets an error of its own there.
+            # Scrapy closes an engine that did not open, which raises another error.
             error = error.__context__
         if isinstance(error, ConfigurationError):
             record.name, record.msg, record.args = "scrapy_urlcanon", str(error), ()
@@ -70,11 +70,11 @@ _WITHOUT_TRACEBACK = _WithoutTraceback()
 
 
 def log_configuration_errors_plainly() -> None:
-    """Have what ends a crawl before it began be logged as the problems of its configuration.
+    """Log errors that end a crawl before it begins as problems of the configuration.
 
-    Scrapy lets such an error pass, for asyncio to log it with a traceback through Scrapy
-    (``AsyncCrawlerRunner._crawl_and_track``), or for Twisted where the crawl is a deferred, as that
-    of a ``CrawlerProcess``. Twisted then prints it to the standard error stream too, which stays.
+    Otherwise asyncio logs them with a traceback through Scrapy
+    (``AsyncCrawlerRunner._crawl_and_track``), or Twisted does if the crawl is a deferred, as in a
+    ``CrawlerProcess``. Twisted also prints them to standard error, which remains.
     """
     for name in ("asyncio", "twisted"):
         logging.getLogger(name).addFilter(_WITHOUT_TRACEBACK)
@@ -101,15 +101,15 @@ class LearnError(Exception):
 
 
 class InputError(LearnError):
-    """An input of observations cannot be read; the message says which one, and why."""
+    """An input of observations cannot be read. The message says which one and why."""
 
 
 class StoreVersionError(LearnError):
-    """An observation store is of another version than the one that is read and written."""
+    """An observation store has another version than the one supported."""
 
 
 class SpillError(LearnError):
-    """The observations fit neither into memory nor into the directory for temporary files."""
+    """The observations fit neither into memory nor into the temporary directory."""
 
 
 class ProcessError(LearnError):
@@ -126,7 +126,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> did_you_mean("qqq", ["keep", "collapse"])
     ''
     """
-    # Every crawl imports this module, few have an error.
+    # Imported here for a faster start: few crawls have an error.
     from difflib import get_close_matches  # noqa: PLC0415
 
     written = {known_name.lower(): known_name for known_name in known}

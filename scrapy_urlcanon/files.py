@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the placeholders of their paths."""
+"""Reads and writes files of text atomically, and handles placeholders in their paths."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 # Compiled where a path is set, which few crawls do.
 _PLACEHOLDER = r"%\((\w*)\)s"
 _URL = r"[A-Za-z][A-Za-z0-9+.-]+://"
-"""Not of one letter, which is a drive of Windows."""
+"""At least two letters before the colon: a single one is a drive of Windows."""
 _IS_URL = "expected the path of a file on this machine, got a URL"
 _EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
 _KNOWN = "%(name)s and %(time)s"
 _MOST_TEXT = 1 << 28
-"""Characters. A device such as ``/dev/zero`` has no end, and nobody writes so many rules."""
+"""The most characters that are read. A device such as ``/dev/zero`` has no end, and no file of
+rules is as long."""
 
 
 def problem_of(template: str) -> str | None:
-    r"""Say what is wrong with *template*, the path of a file with placeholders, or None.
+    r"""Return what is wrong with *template*, the path of a file with placeholders, or None.
 
     >>> problem_of("s3://bucket/a.json")
     'expected the path of a file on this machine, got a URL'
@@ -36,7 +37,7 @@ def problem_of(template: str) -> str | None:
     'no path has a null character'
     """
     if re.match(_URL, template):
-        # Scrapy's feeds take one; here it would be a directory named "s3:".
+        # Scrapy's feeds accept URLs. Here it would become a directory named "s3:".
         return _IS_URL
     if "\0" in template:
         return "no path has a null character"
@@ -50,7 +51,7 @@ def problem_of(template: str) -> str | None:
 
 
 def problem_of_file(template: str) -> str | None:
-    """Say what is wrong with *template* as the path of a file to be opened, or None.
+    """Return what is wrong with *template* as the path of a file to be opened, or None.
 
     >>> problem_of_file("/")
     'expected the path of a file, got that of a directory'
@@ -61,18 +62,18 @@ def problem_of_file(template: str) -> str | None:
     try:
         is_directory = Path(example(template)).is_dir()
     except OSError as error:
-        # In a folder that may not be looked into, or of a name that no file can have.
+        # In a folder without permission, or with a name that no file can have.
         return f"cannot be used: {why_unreadable(error)}"
     return "expected the path of a file, got that of a directory" if is_directory else None
 
 
 def example(template: str) -> str:
-    """Return a path that *template*, which has no problem, may stand for."""
+    """Return a path that the valid *template* may stand for."""
     return template % _EXAMPLE
 
 
 def has_time(template: str) -> bool:
-    """Tell whether each crawl is to have a file of its own at *template*, which has no problem.
+    """Tell whether the valid *template* gives each crawl a file of its own.
 
     >>> has_time("%(name)s-%(time)s.json"), has_time("100%%(time)s.json")
     (True, False)
@@ -81,43 +82,42 @@ def has_time(template: str) -> bool:
 
 
 def fill(template: str, *, name: str, time: datetime) -> str:
-    """Return the path that *template*, which has no problem, stands for.
+    """Return the path that the valid *template* stands for.
 
-    :param name: of the spider, for ``%(name)s``.
-    :param time: of the start, in UTC, for ``%(time)s``, which is written as that of Scrapy's
-        feeds.
+    :param name: the name of the spider, for ``%(name)s``.
+    :param time: the time of the start in UTC, for ``%(time)s``, in the format of Scrapy's feeds.
     """
     written = time.replace(microsecond=0).isoformat().replace(":", "-")
     return template % {"name": name, "time": written}
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to *path* as UTF-8, whole or not at all.
+    """Write *text* to *path* as UTF-8, wholly or not at all.
 
-    A full disk or a kill leaves the file that was there as it was. The text is on the disk when
-    this returns. A link stays one: the file that it leads to is written. A device or a pipe, such
-    as ``/dev/null`` or ``/dev/stdout``, stays what it is too, and is written to.
+    A full disk or a kill leaves the previous file as it was. When this returns the text is on the
+    disk. If *path* is a symbolic link, the file that it points to is written. A device or a pipe,
+    such as ``/dev/null`` or ``/dev/stdout``, is written to and not replaced.
 
     :raises OSError: if it cannot be written; its ``filename`` is *path*.
     """
     try:
         _write_atomically(path, text)
     except OSError as error:
-        # Not that of the draft, nor none at all, as where the disk is full.
+        # Not the name of the draft, nor no name at all, as when the disk is full.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file that a user names, which is in UTF-8.
+    """Return the text of a file in UTF-8 that a user has named.
 
-    It may lie in a zip archive, as a file of a project does that was deployed as an egg: there
-    ``Path(__file__).parent / "urlcanon.toml"`` is the path of the archive, and what is within.
+    It may be in a zip archive, as in a project that was deployed as an egg. The path is then that
+    of the archive, followed by the path within, as ``Path(__file__).parent / "urlcanon.toml"`` is.
 
     :raises OSError: if it cannot be read.
-    :raises ValueError: if it is no such text, or too long.
+    :raises ValueError: if it is not such text, or too long.
     """
     try:
-        # Editors of Windows begin a file with the byte order mark.
+        # Editors on Windows may write a byte order mark.
         with Path(path).open(encoding="utf-8-sig") as file:
             return _bounded(file.read(_MOST_TEXT + 1))
     except (FileNotFoundError, NotADirectoryError):
@@ -125,7 +125,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         if archive is None:
             raise
         within = Path(path).relative_to(archive).as_posix()
-    # No crawl but one that was deployed so is to wait for the import.
+    # Imported here for a faster start: only crawls that were deployed so need it.
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415
 
     try:
@@ -142,13 +142,13 @@ def _bounded(text: str) -> str:
 
 
 def why_unreadable(error: OSError | ValueError) -> str:
-    """Say in the words of a message why a file of text could not be read.
+    """Return why a file of text could not be read, as a phrase for a message.
 
     >>> why_unreadable(PermissionError(13, "Permission denied"))
     'Permission denied'
     """
     if isinstance(error, FileNotFoundError):
-        # A Path has one slash in the place of two.
+        # A Path has only one of the two slashes.
         if re.match(_URL, str(error.filename or "").replace(":/", "://", 1)):
             return _IS_URL
         is_relative = not Path(error.filename or "").is_absolute()
@@ -160,9 +160,9 @@ def why_unreadable(error: OSError | ValueError) -> str:
 
 
 def is_special(path: Path) -> bool:
-    """Whether *path* is a device, a pipe or a socket: what can be written to, and not replaced.
+    """Tell whether *path* is a device, a pipe or a socket, which must not be replaced by a file.
 
-    :raises OSError: if that cannot be found out.
+    :raises OSError: if that cannot be determined.
     """
     return path.exists() and not path.is_file() and not path.is_dir()
 
@@ -180,7 +180,7 @@ def _write_atomically(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp() lets nobody else read; this is a file as any other.
+        # mkstemp() creates files that nobody else can read. This is to be an ordinary file.
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)

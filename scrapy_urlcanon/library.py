@@ -1,4 +1,4 @@
-"""The plugin as a library, without Scrapy."""
+"""The library interface, which does not need Scrapy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_KEPT = 100
 
 
 class Canonicalizer(canonicalizer.Canonicalizer):
-    """Maps the URLs of one page to one canonical URL.
+    """Maps all URLs of one page to one canonical URL.
 
     >>> Canonicalizer({"*": {"www": "strip"}}).canonicalize("http://www.example.com/")
     'http://example.com/'
 
-    A text that is not an http or https URL comes back unchanged. It can be pickled.
+    Text that is not an http or https URL is returned unchanged. The object can be pickled.
 
     :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting. A type checker
         takes the options of a pattern for a
@@ -53,7 +53,7 @@ _kept: dict[str, canonicalizer.Canonicalizer] = {}
 
 
 def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Unpack[Options]) -> str:
-    """Return the canonical form of *url* under a preset and options for all URLs.
+    """Return the canonical form of *url* with a preset and options for all URLs.
 
     For rules by host, make a :class:`Canonicalizer`.
 
@@ -61,7 +61,7 @@ def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Unpack[Op
     'http://example.com/?a=&b='
 
     :raises ConfigurationError: if the preset or an option is not valid.
-    :raises TypeError: if *url* is no text.
+    :raises TypeError: if *url* is not a string.
     """
     # Lists and mappings are not hashable, and may change later.
     key = repr((preset, options))

@@ -1,8 +1,8 @@
-"""What no report and no log is to show of a URL: credentials and session ids.
+"""Hides credentials and session ids in what reports and logs show of URLs.
 
-:func:`redact` is for text that is kept or sent around, and :func:`redact_rule` for what rules are
-made of; :func:`visible` makes sure that it shows as what it is; :func:`shown_url` does both, for
-reports, logs and rules files.
+:func:`redact` is for text that is stored or sent, and :func:`redact_rule` for parts of rules;
+:func:`visible` makes text safe to display; :func:`shown_url` does both, for reports, logs and rules
+    files.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from itertools import pairwise
 from urllib.parse import quote, unquote_plus
 
 REDACTED = "***"
-"""What stands in the place of a value that is not shown."""
+"""Takes the place of a value that is not shown."""
 
-# Words that give a name away as that of a secret, in whatever way sites write it:
-# `X-Amz-Signature`, `accessToken`, `user[password]`.
+# Words that mark a name as that of a secret, in whatever way sites write it: `X-Amz-Signature`,
+# `accessToken`, `user[password]`.
 _SECRET_WORDS = frozenset(
     {
         *("auth", "authorization", "authtoken", "cookie", "credential", "credentials"),
@@ -25,7 +25,7 @@ _SECRET_WORDS = frozenset(
         *("pw", "pwd", "secret", "sess", "session", "sig", "signature", "token", "xsrf"),
     }
 )
-# Those that do so alone, and mean something else among others: `sort_key`, `pass_count`.
+# Names that mark a secret only by themselves: `sort_key` and `pass_count` are none.
 _SECRET_NAMES = frozenset(
     {
         *("accesskey", "accesstoken", "apikey", "cfid", "cftoken", "code", "key", "oauth", "pass"),
@@ -66,10 +66,10 @@ def is_secret(name: str) -> bool:
 
 
 def redact(url: str) -> str:
-    """Return *url* without userinfo and without the values of secret-looking parameters.
+    """Return *url* without userinfo and without the values of parameters that look secret.
 
-    In the path (``;jsessionid=``), the query, the fragment, and in a URL that is the value
-    of a parameter. It takes any text, and time linear in its length.
+    These may be in the path (``;jsessionid=``), the query, the fragment, and in a URL that is the
+    value of a parameter. Any text is accepted; the time is linear in its length.
 
     >>> redact("http://me:pw@example.com/a;jsessionid=1?sid=2&id=3#access_token=4")
     'http://***@example.com/a;jsessionid=***?sid=***&id=3#access_token=***'
@@ -78,8 +78,7 @@ def redact(url: str) -> str:
     """
     rest, hash_, fragment = _USERINFO.sub(rf"\1\2{REDACTED}@", url).partition("#")
     path, question_mark, query = rest.partition("?")
-    # A fragment may be a query, as that of OAuth 2.0 (RFC 6749, section 4.2.2), or a route
-    # of the page with one.
+    # A fragment may be a query, as in OAuth 2.0 (RFC 6749, section 4.2.2), or a route with one.
     route, second_question_mark, its_query = fragment.partition("?")
     return "".join(
         [
@@ -95,10 +94,10 @@ def redact(url: str) -> str:
 
 
 def redact_rule(text: str) -> str:
-    """Return *text*, an entry of a rule, as :func:`redact` does.
+    """Return *text*, an entry of a rule, redacted as by :func:`redact`.
 
-    What a place of a template stands for is no value: what has no other one is shown as it can be
-    pasted.
+    Placeholders of a template are no values. If there are no other values to redact, the text is
+    shown unchanged, so that it can be pasted.
 
     >>> redact_rule("/show?sid={sid}"), redact_rule("/show?sid=4fa2&id={id}")
     ('/show?sid={sid}', '/show?sid=***&id={id}')
@@ -112,9 +111,9 @@ def _query(query: str) -> str:
 
 
 def _pairs(text: str) -> str:
-    """Redact the pairs between the semicolons of *text*, which may be but one.
+    """Redact the pairs in *text* that are separated by semicolons.
 
-    A semicolon may as well be a part of the value. So nothing is shown behind a secret.
+    A semicolon may also be part of a value, so nothing after a secret is shown.
     """
     shown = []
     for pair in text.split(";"):
@@ -127,7 +126,7 @@ def _pairs(text: str) -> str:
 
 
 def _holds_secret(value: str) -> bool:
-    """Tell whether *value* is a URL, or a part of one, with something to redact."""
+    """Tell whether *value* is a URL, or part of one, that contains something to redact."""
     for _ in range(_MAX_DEPTH):
         if _NESTED_USERINFO.search(value):
             return True
@@ -138,15 +137,15 @@ def _holds_secret(value: str) -> bool:
         if decoded == value:
             return False
         value = decoded
-    # Nobody encodes a URL so often. What is not looked through is not shown.
+    # Nobody encodes a URL that often. What was not searched is not shown.
     return True
 
 
 def visible(text: str) -> str:
-    r"""Return *text* with what has no shape of its own percent-encoded.
+    r"""Return *text* with invisible characters percent-encoded.
 
-    Control and format characters, the marks that turn the direction of writing among them
-    (Unicode categories C, Zl and Zp): a page or a terminal would obey them.
+    These are control and format characters, among them the marks for the direction of writing
+    (Unicode categories C, Zl and Zp), which a page or a terminal would obey.
 
     >>> visible("http://example.com/\u202egpj.exe\x1b[2J")
     'http://example.com/%E2%80%AEgpj.exe%1B[2J'
@@ -162,7 +161,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    r"""Return *text*, which may have several lines, each :func:`visible`.
+    r"""Return *text* with each of its lines made :func:`visible`.
 
     >>> visible_lines("one\n\x1b[2Jtwo")
     'one\n%1B[2Jtwo'
@@ -171,9 +170,9 @@ def visible_lines(text: str) -> str:
 
 
 def visible_json(document: str) -> str:
-    r"""Return *document*, valid JSON, with what has no shape of its own escaped.
+    r"""Return *document*, valid JSON, with invisible characters escaped.
 
-    It says the same: such characters stand in nothing but texts, apart from the ends of lines.
+    The content is the same: except at the ends of lines, such characters are only within strings.
 
     >>> visible_json('{"a": "\u202eb"}')
     '{"a": "\\u202eb"}'
@@ -190,7 +189,7 @@ def visible_json(document: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return *url* as it is shown: redacted, visible, and shortened where very long.
+    """Return *url* as it is displayed: redacted, visible, and shortened if it is very long.
 
     >>> shown_url("http://example.com/?sid=1&id=2")
     'http://example.com/?sid=***&id=2'
@@ -205,7 +204,7 @@ def shown_url(url: str) -> str:
 
 
 def is_whole(shown: str) -> bool:
-    """Tell whether what :func:`shown_url` returned is the URL, with nothing left out.
+    """Tell whether the result of :func:`shown_url` is the whole URL, with nothing left out.
 
     >>> is_whole(shown_url("http://example.com/?id=1"))
     True

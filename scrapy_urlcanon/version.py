@@ -1,3 +1,3 @@
-"""The version of the package, which is known where it was copied and not installed, too."""
+"""The version of the package, which is also known if the package was copied and not installed."""
 
 __version__ = "0.1.0.dev0"

@@ -1,4 +1,4 @@
-"""How figures are worded for a reader, and in which order they stand."""
+"""Formats numbers for a reader, and sorts counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def count_of(number: int, singular: str, plural: str = "") -> str:
 
 
 def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return what was counted, the most first, and by name: what is the same reads the same.
+    """Return *counts* sorted by count, highest first, then by name, so that the order is fixed.
 
     >>> by_count({"ref": 1, "sid": 2, "lang": 1})
     [('sid', 2), ('lang', 1), ('ref', 1)]
@@ -30,7 +30,7 @@ def by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def shortened(text: str, most: int = 400) -> str:
-    """Return *text* without its middle where it is longer than *most*: both ends say something.
+    """Return *text*, without its middle if it is longer than *most*.
 
     >>> shortened("expected a number, got 'aaaaaaaaaaaaaaaa'; did you mean 1?", 54)
     "expected a number, got 'aaaaaaaaaaaa … '; did you mean 1?"
@@ -44,7 +44,7 @@ def shortened(text: str, most: int = 400) -> str:
 
 
 def seconds_of(text: object) -> float | None:
-    """Return the seconds that a number is, or a number with a unit; None where it is neither.
+    """Return a number, or a number with a unit of time, in seconds; None if it is neither.
 
     >>> [seconds_of(text) for text in (90, "90", "1.5h", "30d", "2 w", "soon", True, -1)]
     [90.0, 90.0, 5400.0, 2592000.0, 1209600.0, None, None, None]
@@ -61,7 +61,7 @@ def seconds_of(text: object) -> float | None:
 
 
 def status_text(status: int) -> str:
-    """Return a status of HTTP with what it is called.
+    """Return an HTTP status with its reason phrase.
 
     >>> status_text(429), status_text(799)
     ('429 Too Many Requests', '799')
