@@ -147,7 +147,7 @@ class UrlCanonDownloaderMiddleware:
         return response
 
     def _note_answered(self, request: Request, url: str) -> None:
-        """Tell that *request* was answered with what another *url* of its page had shown."""
+        """Report to job and audit that *request* got the cached response of another *url*."""
         crawl = self._crawl
         if crawl.job:
             crawl.job.answered(request, url)

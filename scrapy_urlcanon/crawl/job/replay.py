@@ -146,7 +146,7 @@ class Replay:
         for ending, pages in ended.items():
             identity = scheduled.get(ending) or scheduled.get(without_sent(ending), ending)
             own = unfiltered[identity]
-            # Those that the HTTP cache answered with the response of another URL are not done.
+            # Requests that the HTTP cache answered with the response of another URL are not done.
             not_sent = answered[ending] if own else 0
             self._unfiltered_done[identity] += min(own, len(pages) - not_sent)
             # The others are of retries of a request without dont_filter.

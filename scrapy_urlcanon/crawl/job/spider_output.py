@@ -30,7 +30,7 @@ class SpiderOutput:
         self._open = 1
 
     def goes_on(self) -> bool:
-        """Reopen it for what a middleware makes of an exception; return False if it is done."""
+        """Keep it open for what a middleware makes of an exception; return False if it is done."""
         is_open = self._open > 0
         self._open += is_open
         return is_open
@@ -50,5 +50,6 @@ class SpiderOutput:
         self._open -= 1
         if not self._open:
             self._done()
-            # It holds the request, whose meta may hold the response: that is never freed else.
+            # It holds the request, whose meta may hold the response, which would never be freed
+            # otherwise.
             del self._done

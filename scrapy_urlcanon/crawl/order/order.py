@@ -156,8 +156,8 @@ class Order:
         self._is_under_way = is_under_way
         self._are_named = are_named
         self._url_features = UrlFeatures()
-        # Of the unknown, a usual page is expected. With twice as much, each unknown kind was tried
-        # before the kinds that were known to be usual.
+        # A page about which nothing is known is expected to be a usual one. With twice as much,
+        # each unknown kind was tried before the kinds that were known to be usual.
         self._news = OnlineModel(USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
         for step, feature in enumerate(OF_SECTIONS, start=1):

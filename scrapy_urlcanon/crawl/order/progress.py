@@ -230,7 +230,7 @@ class OrderedCrawl:
             )
 
     def response_downloaded(self, response: Response, request: Request) -> None:
-        """Tell the order of *response*, which may redirect *request*."""
+        """Pass *response*, which may redirect *request*, to the order."""
         self.order.downloaded(request, response)
 
     def spider_error(self, response: Response | Failure) -> None:

@@ -57,8 +57,8 @@ class Scaled:
         try:
             value = float(self._value(response, items))
             if not isfinite(value):
-                raise ValueError(f"returned {value}")  # noqa: TRY301 - all that is wrong is told once
-        except Exception:  # It is the user's: nothing that it does is to lose a page.
+                raise ValueError(f"returned {value}")  # noqa: TRY301 - all errors are handled below
+        except Exception:  # Code of the user, whose errors must not lose a page.
             if not self._has_failed:
                 self._has_failed = True
                 logger.exception(

@@ -1,4 +1,4 @@
-"""Hears of the requests that the duplicate filter drops, and drops repeated ones early."""
+"""Observes the requests that the duplicate filter drops, and drops repeated ones early."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class KnownSoftware(Section):
 
 
 def _suspicions(installation: Installation) -> Iterator[str]:
-    """Yield the other rules as lines of ``URLCANON_RULES``, one for each pattern.
+    """Yield the rules that are not certain as lines of ``URLCANON_RULES``, one for each pattern.
 
     Patterns are for all ports.
     """
