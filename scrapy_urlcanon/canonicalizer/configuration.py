@@ -174,7 +174,7 @@ class Configuration(NamedTuple):
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Pause the garbage collector, which would double the time by searching objects that stay."""
+    """Pause the garbage collector, which would double the time by scanning objects that stay."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Layer(NamedTuple):
-    """One pattern of one origin of rules, or all of an origin that knows no patterns.
+    """One pattern of one origin of rules, or a whole origin if it has no patterns.
 
     >>> print(Layer("urlcanon.toml", "example.com"))
     urlcanon.toml['example.com']

@@ -106,7 +106,7 @@ class NameMatcher:
     def cause_of(self, name: str) -> Cause | None:
         """Return the entry that lists *name*, as the cause of a change.
 
-        :returns: None where the name is not listed, or taken back.
+        None if *name* is not listed, or is taken back.
         """
         entry = self.match(name)
         if entry is None or entry.takes_back:
@@ -140,8 +140,9 @@ class AnyCaseMatcher(NameMatcher):
         return super().match(lower_letters(name))
 
 
-# What has a slash, begins with a digit, or has one beside other signs than letters. The name of a
-# field may end with one. Compiled where it is used, which few crawls do.
+# Matches a text with a slash; one that begins with a digit but is no number; and one with a digit
+# behind a character that names seldom have, such as a hyphen. Digits behind letters are common in
+# names. Compiled on first use, which few crawls come to.
 _PATH = r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*"
 
 

@@ -73,8 +73,8 @@ def as_fetched(canonical: str, linked: str) -> str:
 
 
 def _has_value(piece: str, names: Container[str]) -> bool:
-    """Tell whether a parameter has a value, or is one of *names*, those linked with a ``=``.
+    """Tell whether a parameter has a value, or its name is in *names*: linked with a ``=``.
 
-    What a template has made of a path has neither: it is spelled as it spells paths.
+    A parameter that only a template produced has neither. It is spelled like a path.
     """
     return piece[-1:] != "=" or piece[:-1] in names

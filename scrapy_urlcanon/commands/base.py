@@ -119,7 +119,7 @@ def say_off(reason: str) -> int:
 
 
 def check_output(output: Path, inputs: Sequence[Path], suffix: str) -> None:
-    """Find out before an hour of work whether its result can be written.
+    """Check that a result can be written, before an hour of work is spent on it.
 
     :param suffix: what the name of *output* must end in, so that no other file is overwritten by
         mistake; empty if any name will do.

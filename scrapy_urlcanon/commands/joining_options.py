@@ -1,4 +1,4 @@
-"""Tells whether two URLs are one, and if not, which options would make them one.
+"""Tells whether two URLs have one canonical form, and if not, which options would give them one.
 
 Options are found by trying: a value is proposed only if both URLs have one canonical form with it.
 """
@@ -136,7 +136,7 @@ def _components(url: Url) -> Iterator[tuple[str, str | None]]:
     yield from (("host", label) for label in url.host.split("."))
     for kind, texts in (("path", _SEGMENT.split(url.path)), ("query", url.query or ())):
         for text in texts:
-            # Counted twice, so that it is progress if only the case is left to differ.
+            # Counted twice, so that only differing in case counts as closer.
             yield from ((kind, text), (f"{kind} in lower case", text.lower()))
 
 
@@ -146,7 +146,7 @@ def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
         map(decode_parameter, second.query or ())
     )
     names = _names(first, second, sorted({name for name, _ in differing}))
-    # An option about two particular hosts comes last: another may hold for all hosts.
+    # An option that names two hosts comes last: another may hold for all hosts.
     ranked = sorted(BY_NAME.items(), key=lambda item: isinstance(item[1].values, HostMap))
     for option, rule in ranked:
         values = rule.values

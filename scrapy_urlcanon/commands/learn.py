@@ -199,7 +199,7 @@ them has an observation, or if an error kept a domain from being learned.
             )
         if not (learned.urls or learned.failed):
             raise InputError(nothing_of(arguments.inputs, skipped, domains))
-        # The file keeps its rules for other domains.
+        # With --domain, the file keeps its rules for other domains.
         others = [rule for rule in here if domains and rule.domain not in domains]
         learned = merge([learned, learn((), in_force=others)]) if others else learned
         learned, secret = without_secrets(learned)
@@ -307,10 +307,10 @@ def _jobs(arguments: argparse.Namespace) -> int:
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Find out before an hour of work whether the results can be written.
+    """Check that the results can be written, before an hour of work is spent on them.
 
     :raises UsageError: if a file cannot be written, or if two outputs are the same file.
-    :raises ConfigurationError: if the file for places exists and is something else.
+    :raises ConfigurationError: if the file for places exists but is not a file of places.
     """
     paths = (arguments.output, arguments.export_discarder, arguments.places)
     outputs = [path for path in paths if path]
@@ -326,7 +326,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 def _rules_of(files: Sequence[str], preset: object) -> tuple[RuleInForce, ...]:
     """Return the rules of *files*, which do not depend on the *preset* of the project.
 
-    :raises ConfigurationError: if one of them is none of ours, or wrong, or the preset is none.
+    :raises ConfigurationError: if one of them is not valid or not in our format, or if the
+        preset is unknown.
     """
     configuration = load_configuration(
         preset, rules_files=files, setting_names=(name_of("preset"), "--keep")
@@ -360,7 +361,7 @@ def _write(
 def _write_places(learned: Learned, path: Path | None) -> None:
     """Add the places of skipped pages to the file at *path*, if it is asked for.
 
-    :raises ConfigurationError: if it is none of ours.
+    :raises ConfigurationError: if it is not a file of places.
     :raises OSError: if it cannot be written.
     """
     if path is None:
@@ -376,9 +377,9 @@ def _in_force(
     here: Sequence[RuleInForce],
     skipped: Counter[str],
 ) -> tuple[RuleInForce, ...]:
-    """Return the rules of the crawls and of *kept*, and those that are *here*, in the file.
+    """Return the rules of the crawls, those of *kept*, and those *here*, in the rules file.
 
-    What a person took out of the file since is not to come back.
+    A rule that a person has since removed from the rules file must not come back.
     """
     crawls = (crawl for path in inputs for crawl in crawls_of(path, skipped))
     return combine(crawls, (*kept, *here), is_all=bool(here))

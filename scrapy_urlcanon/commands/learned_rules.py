@@ -67,7 +67,7 @@ def show_learned(
 ) -> None:
     """Print a summary of what was learned.
 
-    :param skipped: rows of the inputs that were no observations, by what is wrong with them.
+    :param skipped: rows of the inputs that were not valid observations, by what is wrong.
     :param configured: what the settings of the project do.
     :param output: where the rules were written to.
     :param turned_off: options whose rules were written commented out.
@@ -112,7 +112,7 @@ def _show_off(off: Collection[Evidence], saved: int, screen: Screen) -> None:
 
 
 def _show_in_force(learned: Learned, screen: Screen) -> None:
-    """Print what became of the rules that the observations were made under."""
+    """Print what became of the rules that were in force while the observations were made."""
     kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
     kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
     for kind, what in IN_FORCE.items():
@@ -132,7 +132,7 @@ def _show_unexplained(left: Unexplained, configured: Canonicalizer, screen: Scre
 
 
 def _show_urls(learned: Learned, screen: Screen) -> None:
-    """Print how many URLs were seen, and of how many what they show says little or nothing."""
+    """Print how many URLs were seen, and how many of them are weak evidence, or none."""
     screen.line(
         f"{count_of(learned.urls, 'URL')} on {count_of(learned.domains, 'domain')}; "
         f"{learned.redundant:,} of them {_shows(learned.redundant)} a page that another URL shows "
@@ -161,11 +161,11 @@ def _shows(urls: int) -> str:
 
 
 def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen) -> None:
-    """Print the rule that would make the example one, ready to be pasted into settings.
+    """Print a rule that would merge the URLs of the example, ready to be pasted into settings.
 
-    None that drops a parameter, whatever its value, which chooses a language or numbers the parts
-    of a listing: that two URLs show one page says nothing of its other values. Nor one that the
-    crawl refutes, or that takes a path in the query for a name.
+    A rule is not printed if it drops a parameter, whatever its value, that chooses a language or
+    numbers the parts of a listing: that two URLs show one page says nothing about its other values.
+    Nor is one that the crawl refutes, or that takes a path in the query for a name.
     """
     if len(set(map(configured.canonicalize, left.example))) == 1:
         screen.line("  the settings merge them")
@@ -190,9 +190,10 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
 
 
 def _show_skips(skips: list[LearnedRule], screen: Screen) -> None:
-    """Print what each class of URLs that are not fetched saves, and of how many the page is known.
+    """Print how many requests each ``skip`` rule saves, and for how many of them the page is known.
 
-    Of what a rewrite saves it always is, and what that saves is in the table of the domains.
+    Rewrites are not listed: their page is always known, and what they save is in the table of the
+    domains.
     """
     skips.sort(key=lambda rule: (-rule.evidence.merges, rule.pattern, rule.setting))
     figures = [

@@ -1,4 +1,4 @@
-"""The observations that an action of ``scrapy urlcanon`` is given."""
+"""Reads the inputs of an action of ``scrapy urlcanon``: observations of crawls."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def observations_of(
 ) -> Iterator[Observation]:
     """Yield the observations of all *inputs*.
 
-    :param skipped: counts the rows that are none, by what is wrong with them.
+    :param skipped: counts the rows that are not valid observations, by what is wrong with them.
     :param progress: is called with how many inputs and how many observations were read.
-    :raises LearnError: if one of the inputs is none, before the first is read, or if one cannot
-        be read to its end.
+    :raises LearnError: before anything is read if an input is missing or of no known format; later
+        if one cannot be read to its end.
     """
     for path in inputs:
         format_of(path)
@@ -55,6 +55,6 @@ def nothing_of(
             f"{count:,} {reason}" for reason, count in by_count(skipped)
         )
     if any(path.is_dir() for path in inputs):
-        # Of a job, or of a project, perhaps.
+        # Perhaps the directory of a job, or of a project.
         message += "; a directory is read as an HTTP cache of Scrapy"
     return message

@@ -62,7 +62,7 @@ drop nothing.
             screen.table([_row(profile) for profile in sorted(profiles, key=_name)], numbers=0)
             return 0
         wanted = arguments.program.lower()
-        # One of a user takes the place of ours that has its name.
+        # A profile of the user replaces the built-in one of the same name.
         shown = {_name(profile): profile for profile in profiles}
         found = shown.get(wanted) or named(arguments.program)
         if found:
@@ -98,7 +98,7 @@ recognised.
         except UnparsableUrlError as error:
             raise UsageError(f"{shown_url(arguments.url)}: {error}") from error
         profiles = (*CrawlSettings.load(settings).chosen_profiles(), *own)
-        # An error page has the signs of its program too.
+        # An error page shows which program made it too.
         for name, value in {**APART, "HTTPERROR_ALLOW_ALL": True}.items():
             settings.set(name, value, "cmdline")
         responses: list[Response] = []

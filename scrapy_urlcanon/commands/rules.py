@@ -56,7 +56,7 @@ page too, with what it does and examples.
         pages |= {rule.name: partial(normalization_page, rule) for rule in ALWAYS_ON}
         page = pages.get(arguments.option)
         if page is None:
-            # What can be set comes first.
+            # Options are proposed rather than normalizations, since they can be set.
             name = arguments.option
             nearest = did_you_mean(name, BY_NAME) or did_you_mean(name, pages)
             message = f"no such option: {name}{nearest}"
@@ -66,7 +66,7 @@ page too, with what it does and examples.
 
 
 def _preset_of(settings: Settings) -> str:
-    """Return the preset of *settings*; their rules, which may be wrong, are not looked at.
+    """Return the preset of *settings*, without reading their rules, which may not be valid.
 
     :raises ConfigurationError: if there is none of that name.
     """

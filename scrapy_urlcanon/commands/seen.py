@@ -74,23 +74,23 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, before)
         except ConfigurationError as error:
-            # It is no setting that names the store here.
+            # The message alone: here the store is named by an argument, not by a setting.
             (problem,) = error.problems
             raise UsageError(problem.message) from error
         except (sqlite3.Error, OSError) as error:
             if isinstance(error, OSError) and error.filename is None:
-                # It is the output that cannot be written, and not the store.
+                # The output cannot be written; the store is fine.
                 raise
             raise UsageError(f"{path}: {error}") from error
 
 
 def _seconds_of(older: str) -> float:
-    """Return the time that ``--older`` is.
+    """Return the value of ``--older`` in seconds.
 
-    :raises UsageError: if it is none, or has no unit.
+    :raises UsageError: if it is not a time, or has no unit.
     """
     seconds = seconds_of(older)
-    # Without a unit it would be seconds, and 30 of them forget what 30 days were meant to keep.
+    # Without a unit it would be seconds: 30 instead of 30d would remove nearly everything.
     if seconds is None or not older.strip()[-1:].isalpha():
         raise UsageError(
             f"--older: expected a time with its unit, such as 12h or 30d, got {older!r}"
@@ -119,7 +119,7 @@ def _import(path: Path, files: Iterable[str]) -> int:
     finally:
         store.close()
         if is_new and not added:
-            # A store in which nothing is would hide that the import brought nothing.
+            # An empty store would hide that nothing was imported.
             path.unlink()
     print(f"Imported {count_of(added, 'URL')}; the next crawl finds out which pages they are.")
     return 0
@@ -128,7 +128,7 @@ def _import(path: Path, files: Iterable[str]) -> int:
 def _urls(files: Iterable[str]) -> Iterator[str]:
     """Yield the URLs in *files*.
 
-    :raises UsageError: if a file cannot be read, or a line has none.
+    :raises UsageError: if a file cannot be read, or a line has no URL.
     """
     for name in files:
         try:
@@ -138,7 +138,7 @@ def _urls(files: Iterable[str]) -> Iterator[str]:
                 else Path(name).open(encoding="utf-8-sig") as file
             ):
                 for number, line in enumerate(map(str.strip, file), 1):
-                    # A feed of JSON is a list with an item in each line.
+                    # A JSON feed of Scrapy is a list with one item per line.
                     if line and line not in {"[", "]"}:
                         yield _url(line, f"{name}:{number}")
         except UnicodeDecodeError as error:
@@ -155,7 +155,7 @@ def _url(line: str, place: str) -> str:
             url = json.loads(line.removesuffix(","))["url"]
         except (KeyError, RecursionError, ValueError):
             url = ""
-    # Half of a pair of surrogates is no text that anything can store.
+    # Half of a surrogate pair cannot be encoded, so it cannot be stored.
     is_text = isinstance(url, str) and url == url.encode(errors="replace").decode()
     if not is_text or not url[:8].lower().startswith(("http://", "https://")):
         raise UsageError(f"{place}: expected a URL, or JSON with 'url'")

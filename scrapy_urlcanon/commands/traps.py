@@ -93,7 +93,7 @@ def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
         content = observation.main_sha1 or observation.text_sha1 or observation.raw_sha1
         is_success = observation.status // 100 == _SUCCESS
         if is_success and not content:
-            # Of a list of URLs nobody knows what they brought.
+            # As in a list of URLs, which does not say what the pages showed.
             continue
         is_shown = is_success or observation.status in GONE
         fetched.append((observation.url, is_success and content not in seen, is_shown))
@@ -115,7 +115,7 @@ def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
 
 
 def _found_on(path: Path, urls: Sequence[str]) -> dict[str, str]:
-    """Return of *urls* the one whose page was the first to link it, as far as a store says so."""
+    """Return the URL of the first page that links to each of *urls*, where the store says so."""
     if format_of(path) != "store":
         return {}
     names = [*dict.fromkeys(urls)]

@@ -64,10 +64,11 @@ class Command(ScrapyCommand):
         try:
             self.exitcode = opts.action.run(opts, self.settings)
             if sys.stdout:
-                # At exit Python would complain of what cannot be written, in its own words.
+                # Here, so that an error is handled below; at exit Python would print its own
+                # message.
                 sys.stdout.flush()
         except (UsageError, ReportError) as error:
-            # With the usage of the action, where Scrapy would show that of all.
+            # This shows the usage of the action; Scrapy would show that of the whole command.
             opts.refuse(str(error))
         except (ConfigurationError, LearnError) as error:
             print(visible_lines(str(error)), file=sys.stderr)
@@ -76,12 +77,12 @@ class Command(ScrapyCommand):
             print("Interrupted.", file=sys.stderr)
             self.exitcode = INTERRUPTED
         except OSError as error:
-            # A file has a name; what has none is the output.
+            # An error about a file has its name; one without a name is about the output.
             if error.filename is not None or error.errno not in {EPIPE, ENOSPC}:
                 raise
-            # What is still held goes nowhere ("Note on SIGPIPE" in the documentation of signal).
+            # Discard what is still buffered ("Note on SIGPIPE" in the documentation of signal).
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            # The reader of a pipe has seen enough, of whatever came of it.
+            # A reader that closes the pipe has seen enough: this is no error.
             if error.errno != EPIPE:
                 print(f"The output cannot be written: {error.strerror}", file=sys.stderr)
                 self.exitcode = 1

@@ -100,7 +100,7 @@ to, under the URL that they declare, and where the crawl has seen the same page.
         output: Path | None = arguments.output
         if output is not None:
             check_output(output, [Path(arguments.file), *arguments.observations], ".toml")
-        # With the preset that does least: what a preset does is not to be validated.
+        # With the preset that does least, since only the rules of the file are to be validated.
         configuration = load_configuration(
             "scrapy", rules_files=[arguments.file], setting_names=_SETTING_NAMES
         )
@@ -108,11 +108,12 @@ to, under the URL that they declare, and where the crawl has seen the same page.
         screen = Screen.of_process(stderr=arguments.json)
         checks, fetched, end = _check(configuration, arguments, settings, screen)
         problem = ""
-        # After Ctrl-C the file would turn off what was not tried.
+        # After Ctrl-C the file would turn off rules that were not tried.
         if output is not None and end != _SHUTDOWN:
-            # First, since the command ends where nobody reads on what it prints, as with "| head".
+            # Before anything is printed, which fails if the reader closes the pipe, as "| head"
+            # does.
             problem = _write(output, those_that_stood(configuration, checks))
-        # What nobody reads on as far as that is true all the same, and so is the exit status.
+        # The exit status is the same if the reader closes the pipe.
         with suppress(BrokenPipeError):
             if checks:
                 _show(checks, fetched, end, screen)
@@ -128,7 +129,7 @@ to, under the URL that they declare, and where the crawl has seen the same page.
 def _check(
     configuration: Configuration, arguments: argparse.Namespace, settings: Settings, screen: Screen
 ) -> tuple[list[RuleCheck], int, str]:
-    """Try the rules; return what came of it, how many pages were fetched, and why that ended.
+    """Try the rules; return their checks, how many pages were fetched, and why the crawl ended.
 
     :raises LearnError: if the observations cannot be read, or there are none.
     """
@@ -145,7 +146,7 @@ def _check(
 
 
 def _show(checks: Sequence[RuleCheck], fetched: int, end: str, screen: Screen) -> None:
-    """Print what came of the rules, how many pages were fetched, and why it ended too early."""
+    """Print the result of each rule, how many pages were fetched, and why, if it ended early."""
     show_checks(checks, screen, fetched=fetched)
     if end not in {_FINISHED, _SHUTDOWN}:
         is_set = end.startswith("closespider_")
@@ -154,7 +155,7 @@ def _show(checks: Sequence[RuleCheck], fetched: int, end: str, screen: Screen) -
 
 
 def _write(output: Path, text: str) -> str:
-    """Write *text* to *output*; return why that cannot be, or nothing."""
+    """Write *text* to *output*; return a message if that fails, otherwise an empty text."""
     try:
         write_atomically(output, text)
     except OSError as error:
@@ -165,7 +166,7 @@ def _write(output: Path, text: str) -> str:
 def _read(
     configuration: Configuration, arguments: argparse.Namespace, settings: Settings
 ) -> tuple[list[str], Crawled | None]:
-    """Return the URLs of a crawl, and what it saw of them where templates of ``skip`` are tried.
+    """Return the URLs of a crawl, and what it saw of them if there are ``skip`` templates to try.
 
     :raises LearnError: if the observations cannot be read, or there are none.
     """

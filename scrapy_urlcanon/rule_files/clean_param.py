@@ -1,4 +1,4 @@
-r"""``Clean-param`` lines of robots.txt: parameters that a site declares to select nothing.
+r"""``Clean-param`` lines of robots.txt: parameters that, as the site declares, select no content.
 
 The directive is Yandex's: ``Clean-param: p0[&p1&...&pn] [path]``,
 https://yandex.com/support/webmaster/en/robot-workings/clean-param. From there: it stands
@@ -42,7 +42,7 @@ LONGEST_RULE = 500
 """How many characters a rule may have, by the documentation of the directive."""
 
 MOST_NAMES = 500
-"""Names that are taken from one robots.txt, about. Owners write some tens."""
+"""About how many names are taken from one robots.txt. Owners write a few dozen."""
 
 _PAGINATION = "page pages paged pg pagenum page_num page_id pageno p start offset limit"
 _PAGE_SIZE = "per_page perpage page_size pagesize cursor"
@@ -125,8 +125,8 @@ def read_clean_param(robots: bytes) -> CleanParam:
     r"""Return what *robots*, the content of a robots.txt, declares.
 
     Any content is read, in time that is linear in its length; what is not a valid rule becomes a
-    problem with its line number. Nothing is read behind 500 names: each of its URLs is held against
-    all rules.
+    problem with its line number. Nothing is read behind 500 names, since each URL of the site is
+    compared with all rules.
 
     >>> declared = read_clean_param(b"User-agent: *\nClean-param: sid /forum/\nClean-param: a-b")
     >>> [(rule.line, rule.params, rule.path) for rule in declared.rules]
@@ -198,7 +198,7 @@ def _parse(value: str) -> tuple[list[str], str]:
 
 def _refusal(name: str) -> str | None:
     """Say why the parameter *name* is not taken, or None."""
-    # It stands in the place of bytes that could not be decoded.
+    # The replacement character stands for bytes that could not be decoded.
     if "\ufffd" in name:
         return "it is not in UTF-8"
     if not is_writable(name):

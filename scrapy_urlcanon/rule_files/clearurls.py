@@ -26,7 +26,7 @@ FORMAT = "ClearURLs"
 
 _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections")
 _TELLING = ("urlPattern", "rules")
-"""Keys of a provider. In a file of ours no host has options with these names."""
+"""Keys that show a provider: no option of ours has one of these names."""
 
 _LETTER_CASE = LeftOut(
     "providers",
@@ -151,7 +151,7 @@ def _never_expressed(where: str, provider: Mapping[str, Any]) -> Iterator[LeftOu
 
 
 def _names(where: str, provider: Mapping[str, Any], left_out: list[LeftOut]) -> Iterator[str]:
-    # ClearURLs removes what referralMarketing lists too, unless its user says otherwise.
+    # ClearURLs removes the names in referralMarketing too, unless its user allows them.
     for key in ("rules", "referralMarketing"):
         for index, expression in enumerate(provider.get(key, [])):
             place = f"{where}.{key}[{index}]"
@@ -167,7 +167,7 @@ def _names(where: str, provider: Mapping[str, Any], left_out: list[LeftOut]) -> 
 
 
 def _whole(expression: str) -> tuple[str, ...]:
-    """Return the texts that ``^expression$`` matches: so ClearURLs puts it together."""
+    """Return the texts that ``^expression$`` matches, which is what ClearURLs compiles."""
     if len(split_at(expression, "|")) > 1:
         raise NotFiniteError("^ and $ belong to its first and its last alternative alone")
     return finite_texts(expression)

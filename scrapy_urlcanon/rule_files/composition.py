@@ -38,7 +38,7 @@ class RuleGroup:
     options: dict[Pattern, dict[str, Any]] = Factory(dict)
     """The other options."""
     exceptions: dict[Pattern, list[str] | None] = Factory(dict)
-    """Names of parameters to keep; None: nothing of the group holds there."""
+    """Names of parameters to keep; None if no rule of the group holds there."""
     holds_for_tracking: bool = False
     """Whether the exceptions hold against the list of tracking parameters too."""
 
@@ -117,7 +117,7 @@ class _TakingBack:
         self.names: dict[Pattern, dict[str, None]] = {}
         self.options: dict[Pattern, dict[str, None]] = {}
         self.overriding: set[Pattern] = set()
-        """The scopes whose exceptions rules on more specific patterns would win over."""
+        """The scopes with exceptions that must override rules on more specific patterns."""
         self._drops = _Whose((group, group.drops) for group in groups)
         self._options = _Whose((group, group.options) for group in groups)
         self._exceptions = {id(group): PatternIndex(group.exceptions) for group in groups}
@@ -192,7 +192,7 @@ class _Whose:
         self._index = PatternIndex(self._groups)
 
     def others(self, group: RuleGroup, scope: Pattern, name: str) -> Iterator[RuleGroup]:
-        """Return those but *group* that have *name* in all of *scope*."""
+        """Return the groups other than *group* that have *name* in all of *scope*."""
         for covering in self._index.covering(scope):
             for other in self._groups[covering].get(name, ()):
                 if other is not group:
@@ -207,7 +207,7 @@ class _Dropped:
         self._globs = [name for name in self._places if "*" in name]
 
     def concerned(self, names: list[str] | None) -> list[str]:
-        """Return the dropped names that *names* stand for too, in order; None stands for all."""
+        """Return the dropped names that *names* match too, in order; None matches all."""
         plain = _plain(names)
         if names is None or plain is None:
             return [name for name in self._places if _concerns(names, name)]
@@ -256,7 +256,7 @@ class PatternIndex:
             yield from self._of_host.get(host, ())
 
     def covering(self, pattern: Pattern) -> Iterator[Pattern]:
-        """Return the patterns that are for all URLs that *pattern* is for; some perhaps twice."""
+        """Return the patterns that cover *pattern*; some may come twice."""
         above = (self._of_host.get(host, ()) for host in _hosts_above(pattern))
         others = self._globs if pattern.host != ANY_HOST else ()
         for other in chain(self._of_host.get(pattern.host, ()), others, *above):
@@ -265,7 +265,7 @@ class PatternIndex:
 
 
 def _hosts_above(pattern: Pattern) -> list[str]:
-    """Return the hosts that stand for that of *pattern* too: ``*``, and the domains it is in."""
+    """Return the hosts above that of *pattern*: ``*``, and its parent domains."""
     if is_host_glob(pattern.host):
         return [ANY_HOST]
     return [] if pattern.host == ANY_HOST else [ANY_HOST, *with_parents(pattern.host)[-2::-1]]
@@ -285,12 +285,12 @@ def _concerns(names: list[str] | None, dropped: str) -> bool:
 
 
 def _glob_covers(glob: str, name: str) -> bool:
-    """Tell whether *glob* stands for all that *name*, which may be one too, stands for."""
+    """Tell whether *glob* matches everything that *name*, a name or a glob, matches."""
     return glob == name or ("*" in glob and glob_matcher(glob)(name))
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Tell whether there may be a name that both globs, or names, stand for."""
+    """Tell whether there may be a name that both globs, or names, match."""
     if "*" not in one or "*" not in other:
         return _glob_covers(one, other) or _glob_covers(other, one)
     ends = [(glob.partition("*")[0], glob.rpartition("*")[2][::-1]) for glob in (one, other)]

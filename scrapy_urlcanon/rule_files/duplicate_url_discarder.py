@@ -151,7 +151,7 @@ class _Translation:
     universal: RuleGroup = Factory(RuleGroup)
     with_host: RuleGroup = Factory(RuleGroup)
     kept: dict[Pattern, list[set[str]]] = Factory(dict)
-    """For each scope, what each ``queryRemovalExcept`` of it keeps."""
+    """For each scope, the names that each of its ``queryRemovalExcept`` rules keeps."""
     wide: list[tuple[UrlRule, UrlMatcherPattern, Pattern]] = Factory(list)
     """Patterns that no scope of ours equals, with a wider scope."""
     left_out: list[LeftOut] = Factory(list)
@@ -255,7 +255,7 @@ class _Translation:
         elif rule.processor == REMOVAL_EXCEPT:
             names = [unquote_plus(arg) for arg in rule.args]
             if not all(map(is_writable, names)):
-                # Without one of its names it would drop what it is there to keep.
+                # Written without one of its names, the rule would drop what it is meant to keep.
                 self._leave_out(rule, pattern, NOT_WRITABLE)
                 return
             for scope in scopes:

@@ -38,7 +38,7 @@ def host_pattern(host: str) -> str | None:
 
 
 def scopes_inside(pattern: str) -> list[Pattern]:
-    """Return scopes that hold no URL but those that *pattern* matches.
+    """Return scopes in which every URL matches *pattern*.
 
     >>> [str(scope) for scope in scopes_inside("||a.com/x^")]
     ['a.com/x']
@@ -67,7 +67,7 @@ def scopes_inside(pattern: str) -> list[Pattern]:
 
 
 def _host_and_rest(text: str) -> tuple[str | None, str]:
-    """Return the host that *text* begins with, and what follows it; None if it is no plain one."""
+    """Return the host that *text* begins with, and the rest; None for a host that is not plain."""
     found = _ANCHORED.fullmatch(text)
     if not found:
         return None, text

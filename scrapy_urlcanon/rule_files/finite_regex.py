@@ -7,13 +7,13 @@ import re
 from attrs import define
 
 _MOST_TEXTS = 100
-"""How many texts an expression may match. More are no list that a person wrote."""
+"""How many texts an expression may match. Larger ones were not written as a list."""
 _DEEPEST_GROUP = 20
 _REPEAT = re.compile(r"\{(\d{1,3})(?:(,)(\d{0,3}))?\}")
 
 
 class NotFiniteError(ValueError):
-    """The expression matches too many texts, or is not of the kind that is read here."""
+    """The expression matches too many texts, or uses syntax that is not read here."""
 
 
 def finite_texts(expression: str, *, dot_is_literal: bool = False) -> tuple[str, ...]:

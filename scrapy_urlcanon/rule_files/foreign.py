@@ -28,7 +28,7 @@ _MALFORMED = object()
 def read_foreign(text: str, *, name: str) -> Imported | None:
     """Translate *text*, a rule file of another program, into our options.
 
-    Return None if it is in no format that is known here, for example in our own.
+    Return None if it is in no known foreign format, for example in our own.
 
     >>> imported = read_foreign("||example.com^$removeparam=ref", name="list.txt")
     >>> imported.format, imported.rules

@@ -76,7 +76,7 @@ class Conditions:
 
     @property
     def hold(self) -> bool:
-        """Whether all conditions around the current line are met."""
+        """Whether all conditions that enclose the current line are met."""
         return all(self._met)
 
     def read(self, line: str) -> None:

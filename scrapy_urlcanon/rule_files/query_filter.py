@@ -38,7 +38,7 @@ def is_format(document: object) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def read(document: list[dict[str, Any]]) -> Imported:
-    """Return what *document*, parsed JSON, is in our terms.
+    """Translate *document*, parsed JSON, into our options.
 
     :raises ValueError: with all that is wrong, each with its place.
     """

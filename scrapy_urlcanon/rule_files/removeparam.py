@@ -37,7 +37,7 @@ _HEADER = re.compile(r"\[(?:adblock|adguard|ublock)[^\]]*\]\s*\Z", re.IGNORECASE
 _MODIFIERS = re.compile(r"\$(?=(?:[^$]*,)?(?:removeparam|queryprune)(?:[=,]|\Z))")
 _ALLOWS_PAGES = re.compile(r"@@.*\$(?:[^$]*,)?(?:document|doc|urlblock)(?:,|\Z)")
 _ELSEWHERE = re.compile(r"!\+.*(?<!NOT_)PLATFORM\(")
-"""A hint before a rule that is only for some programs, by name."""
+"""A hint (``!+``) that the next rule is only for the named programs."""
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 _GLOB = re.compile(r"(?:\.\*(?:[\w-]|\\[.-])+)+=")
 _ANY_VALUE = re.compile(r"\.\*\$?\Z")
@@ -46,7 +46,7 @@ _DOCUMENT = frozenset({"document", "doc"})
 _REMOVES = frozenset({"removeparam", "queryprune"})
 """The modifier itself, by each of its names."""
 _OF_HOSTS = frozenset({"domain", "from", "to"})
-"""Modifiers that list hosts."""
+"""Modifiers whose value is a list of hosts."""
 _ALL: None = None
 # Types of requests that a crawler does not make: it asks for documents.
 _OTHER_TYPES = frozenset(
@@ -69,7 +69,7 @@ class FilterRule:
 
     @classmethod
     def parse(cls, where: str, line: str) -> FilterRule | None:
-        """Return the rule in *line*, or None where it is none about parameters.
+        """Return the rule in *line*, or None if it is not about parameters.
 
         >>> FilterRule.parse("line 1", "||example.com^$removeparam=ref").modifiers
         ('removeparam=ref',)
@@ -110,7 +110,7 @@ def is_format(text: str) -> bool:
 
 
 def read(text: str) -> Imported:
-    """Return what the ``removeparam`` rules of *text*, a filter list, are in our terms."""
+    """Translate the ``removeparam`` rules of *text*, a filter list, into our options."""
     translation = _Translation()
     rules = list(_rules(text, translation.left_out))
     disabled = {r.without_badfilter() for r in rules if _BAD_FILTER in r.modifiers}

@@ -50,7 +50,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
 
     @classmethod
     def parse(cls, text: str) -> UrlMatcherPattern:
-        """Return the pattern that *text* is.
+        """Parse *text*.
 
         :raises ValueError: if it has no host, or one that cannot be parsed.
         """
@@ -127,8 +127,8 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         if alternatives > _MOST_ALTERNATIVES:
             raise ValueError(f"more than {_MOST_ALTERNATIVES} combinations of its values")
         path = self.literal_path()
-        # What is below a directory is all that begins with it, but for the directory without a
-        # slash. With a * in it ours is for whole paths, and theirs for all that begin so.
+        # Ours for a directory is also for the directory without its slash, which theirs is not for.
+        # With a * ours is for whole paths, and theirs for a prefix.
         is_whole = "*" in path or (path.endswith("/") and path != "/")
         path = f"{path}*" if is_whole else path.rstrip("/")
         for host in self.hosts():

@@ -58,7 +58,7 @@ def scopes_inside(pattern: str) -> Iterator[Pattern]:
 
 
 def scopes_around(expression: str) -> tuple[list[Pattern], bool]:
-    r"""Return scopes for all http URLs that *expression* matches, and whether for no others.
+    r"""Return scopes for all http URLs that *expression* matches, and whether they hold no others.
 
     >>> scopes_around(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.com\/b\/c.*?x=")
     ([Pattern(host='a.com', path='/b', conditions=())], False)
