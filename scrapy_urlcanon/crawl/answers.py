@@ -39,11 +39,6 @@ def is_error(response: Response) -> bool:
     return response.status >= HTTPStatus.BAD_REQUEST
 
 
-def is_gone(response: Response) -> bool:
-    """Tell whether the server says that there is nothing at the URL."""
-    return response.status in GONE
-
-
 def is_refusal(response: Response | None) -> bool:
     """Tell whether the server asks for fewer requests."""
     return response is not None and (

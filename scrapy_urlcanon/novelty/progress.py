@@ -147,10 +147,14 @@ class _Proof:
 
     def holds(self, priority: int, share: float) -> bool:
         drawn = max(self.draws.get(priority, 0), len(self.draws))
+        return drawn >= self.needed(share)
+
+    def needed(self, share: float) -> int:
+        """Return how many draws prove the end, given how many of them have had news."""
         # The error probability is divided among all attempts, and in each among all counts of news,
         # for each of which there is one test: 1/2 + 1/6 + 1/12 and so on is 1.
         doubt = (1 - CONFIDENCE) * _part(self.attempt) * _part(self.with_news + 1)
-        return drawn >= _needed(self.with_news, share, doubt)
+        return _needed(self.with_news, share, doubt)
 
     def fails(self, share: float) -> bool:
         """Tell whether too many of the draws have news for the proof to succeed."""
@@ -183,7 +187,7 @@ class Ending:
     >>> for _ in range(299):
     ...     ending.note("a.example", 0, has_news=False)
     >>> ending.draws("a.example", 0), ending.draws("a.example", -1), ending.draws("b.example", 0)
-    (True, False, False)
+    (437, 0, 0)
     >>> draws = 0
     >>> while not ending.is_done("a.example", 0):
     ...     ending.note("a.example", 0, has_news=False, is_drawn=True)
@@ -221,10 +225,15 @@ class Ending:
         if len(self.sites) > _MAX_SITES:
             del self.sites[next(iter(self.sites))]
 
-    def draws(self, site: str, priority: int) -> bool:
-        """Tell whether the next request of *site* with this *priority* must be drawn at random."""
+    def draws(self, site: str, priority: int) -> int:
+        """Return how many requests of *site* with this *priority* are to be drawn at random.
+
+        :returns: 0 unless the end is being proved.
+        """
         proof = self._proof(site, priority)
-        return proof is not None and not proof.holds(priority, self._share)
+        if proof is None or proof.holds(priority, self._share):
+            return 0
+        return proof.needed(self._share)
 
     def is_done(self, site: str, priority: int) -> bool:
         """Tell whether the rest of *site* with this *priority* need not be fetched."""

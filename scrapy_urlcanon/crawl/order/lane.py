@@ -142,6 +142,8 @@ class Lane:
         self._oldest: list[tuple[int, bytes]] = []
         # How many requests of each shape were taken.
         self._tried: Counter[bytes] = Counter()
+        # Whether what was taken last was drawn.
+        self._has_drawn = False
         # Requests taken since the last time, and the one that is taken next.
         self._since_rescored = 1
         self._size = 0
@@ -175,7 +177,8 @@ class Lane:
         """Remove the request that *turn* selects, and return its number and features."""
         key, place = self._place(turn)
         self._since_rescored += 1
-        if turn is Turn.DRAWN:
+        self._has_drawn = turn is Turn.DRAWN
+        if self._has_drawn:
             self._room.draw_again()
         found = self._classes[key]
         number = found.at(place)
@@ -195,6 +198,19 @@ class Lane:
         """Return the number of the request that :meth:`take` would take."""
         key, place = self._place(turn)
         return self._classes[key].at(place)
+
+    def proving(self, tries: int) -> Turn:
+        """Return the rule by which the next request is chosen while the end is to be proved.
+
+        What waits is drawn from at random. But what leads on may be few requests among many, as the
+        next page of a list beside all that its first pages link. So each second fetch tries the
+        shape that was tried least, until all that wait had *tries*.
+        """
+        if not self._has_drawn:
+            return Turn.DRAWN
+        shapes = {each.shape for each in self._classes.values()}
+        is_tried = len(shapes) == 1 or min(map(self._tried.__getitem__, shapes)) >= tries
+        return Turn.DRAWN if is_tried else Turn.LEAST_TRIED
 
     def state(self) -> State:
         """Return all requests that wait, for :meth:`restore`."""

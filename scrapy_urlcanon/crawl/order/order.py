@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, ref
 
 from attrs import define, field
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.crawl.answers import is_error, is_gone, is_refusal, location_of
+from scrapy_urlcanon.crawl.answers import GONE, is_error, is_refusal, location_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.fields import Fields
 from scrapy_urlcanon.crawl.order.lane import Turn
@@ -121,9 +122,18 @@ class Outcome:
     came: float = 0.0
     """Its worth, from 0 to 1."""
     has_news: bool = False
-    says_nothing: bool = False
-    """Whether the server did not show what is there, so that the worth does not describe the
-    URL."""
+    status: int = HTTPStatus.OK
+    """The status of the response."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the server showed what is there, or that nothing is."""
+        return self.status < HTTPStatus.BAD_REQUEST or self.status in GONE
+
+    @property
+    def has_server_failed(self) -> bool:
+        """Whether the server had an error of its own, which says nothing about what is there."""
+        return self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
     @property
     def is_drawn(self) -> bool:
@@ -285,8 +295,7 @@ class Order:
             has_news = self._has_news(response, news)
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
-            says_nothing = has_failed and not is_gone(response)
-            self._came(page, came, has_news=has_news, says_nothing=says_nothing)
+            self._came(page, came, has_news=has_news, status=response.status)
 
     def output_of(self, response: Response) -> Output | None:
         """Return a collector for the spider's output for *response*, if that is a page."""
@@ -323,7 +332,7 @@ class Order:
             page.output.end()
 
     def _came(
-        self, page: Fetched, came: float, *, has_news: bool, says_nothing: bool = False
+        self, page: Fetched, came: float, *, has_news: bool, status: int = HTTPStatus.OK
     ) -> None:
         """Learn what *page* is worth."""
         self._learn([page.taken, *page.hops], came / page.cost)
@@ -332,7 +341,7 @@ class Order:
         if turns := self._turns.get(taken.slot):
             turns.came(taken.turn, came)
         first = page.hops[0] if page.hops else taken
-        self._on_outcome(Outcome(taken, first, page.news, came, has_news, says_nothing))
+        self._on_outcome(Outcome(taken, first, page.news, came, has_news, status))
 
     def _lead(self, page: Fetched) -> float:
         """Return how good the links of *page* are, from 0 to 1, by present predictions.

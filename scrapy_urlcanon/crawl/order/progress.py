@@ -144,9 +144,12 @@ class OrderedCrawl:
         of_redirects = len(sources_of(request)) * self._of_redirect
         return request.priority - of_redirects - retries_of(request) * self._of_retry
 
-    def draws(self, slot: str, priority: int) -> bool:
-        """Tell whether the next request of *slot* with this *priority* is drawn at random."""
-        return self._ending is not None and self._ending.draws(slot, priority)
+    def draws(self, slot: str, priority: int) -> int:
+        """Return how many requests of *slot* with this *priority* are to be drawn at random.
+
+        :returns: 0 unless the end is being proved.
+        """
+        return self._ending.draws(slot, priority) if self._ending else 0
 
     def is_done(self, slot: str, priority: int) -> bool:
         """Tell whether the rest of *slot* with this *priority* is not worth fetching."""
@@ -301,13 +304,14 @@ class OrderedCrawl:
             self._kinds.note,
             new=news.new,
             has_news=has_news or news.is_unread,
-            is_shown=not outcome.says_nothing,
+            is_shown=outcome.is_shown,
         )
         note(url, found_on=self._canonical(taken.linked_by) if taken.linked_by else "")
         if first is not taken:
             # A rule for URLs that redirect to it would end these fetches too.
             note(self._canonical(first.url))
-        if self._ending:
+        # Otherwise a server that is down for a while would end a crawl with all of its pages left.
+        if self._ending and not outcome.has_server_failed:
             self._ending.note(
                 first.slot, first.priority, has_news=has_news, is_drawn=outcome.is_drawn
             )

@@ -85,8 +85,8 @@ class SiteQueue:
         return self._store.get(self._lanes[priority].peek(self._turn(priority)))
 
     def _turn(self, priority: int) -> Turn:
-        is_drawn = self._crawl.draws(self._slot, priority)
-        return Turn.DRAWN if is_drawn else self._order.turn(self._slot)
+        draws = self._crawl.draws(self._slot, priority)
+        return self._lanes[priority].proving(draws) if draws else self._order.turn(self._slot)
 
     def close(self) -> list[int]:
         """Return the priorities of the requests that wait."""

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from datetime import date, datetime, timezone
 from functools import partial
+from itertools import count
 from types import ModuleType
 
 import pytest
@@ -74,6 +75,23 @@ async def test_refusals_are_no_sign_that_nothing_is_left(crawl):
     result = await crawl(respond, settings)
     assert (result.stats["finish_reason"], len(result.hits)) == ("finished", 71)
     assert not [key for key in result.figures if key.startswith("novelty/trap/")]
+
+
+@deferred_f_from_coro_f
+async def test_server_that_is_out_of_order_for_a_while_has_not_less_to_show(crawl):
+    """What it failed to show says nothing of what waits, so that the crawl goes on until it can."""
+    posts = range(1, 301)
+    asked = count()
+
+    def respond(request):
+        if request.path == "/":
+            return page("".join(f"<a href=/post/{number}>post</a>" for number in posts))
+        is_out_of_order = 30 <= next(asked) < 230
+        return page("", status=500) if is_out_of_order else page(words(request.path, 60))
+
+    result = await crawl(respond, {**STOPPING, "RETRY_ENABLED": False})
+    assert result.stats["finish_reason"] == "finished"
+    assert sorted(result.hits) == sorted(["/", *(f"/post/{number}" for number in posts)])
 
 
 @deferred_f_from_coro_f

@@ -87,3 +87,27 @@ async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path
     lines = path.read_text().splitlines() if path.exists() else []
     left = [int(json.loads(line)["url"].rpartition("/")[2]) for line in lines]
     assert sum(map(has_news, left)) <= SHARE * len(left)
+
+
+@pytest.mark.parametrize("first", [20, 25])
+@deferred_f_from_coro_f
+async def test_what_leads_on_is_followed_though_it_is_rare_among_what_waits(crawl, first):
+    """Of the topics on the first pages of a list nothing is left but forms, and these are many."""
+    last = first + 10
+
+    def respond(request):
+        _, kind, number = f"{request.target}/1".split("/")[:3]
+        number = int(number)
+        if kind == "topic" and number // 10 > first:
+            return page(words(request.target, 60))
+        if kind not in {"", "list"}:
+            return page(f"nothing<a href=/report/{number}>x</a><a href=/share/{number}>x</a>")
+        topics = range(10 * number, 10 * number + 10)
+        following = [f"/list/{number + 1}"] if number < last else []
+        links = [*following, *(f"/topic/{topic}" for topic in topics)]
+        return page("".join(f"<a href={link}>x</a>" for link in links))
+
+    result = await crawl(respond, {**STOPPING, "CLOSESPIDER_PAGECOUNT": 2_000})
+    assert {f"/topic/{number}" for number in range(10 * first + 10, 10 * last + 10)} <= {
+        *result.hits
+    }
