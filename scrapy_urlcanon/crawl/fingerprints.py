@@ -70,6 +70,9 @@ class PageFingerprints:
         self._first_urls = first_urls
         self._fallback = fallback
         self._fallback_is_default = type(fallback) is ScrapyRequestFingerprinter
+        is_own = type(self).fingerprint is PageFingerprints.fingerprint
+        self.gives_digests = is_own and self._fallback_is_default
+        """Whether each fingerprint is a SHA-1 digest, whose bits are spread."""
         self._fingerprints: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._memo: dict[str, bytes] = {}
         self._fast_canonical = canonicalizer.fast_path.canonical

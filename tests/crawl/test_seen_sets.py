@@ -139,6 +139,31 @@ async def test_crawl_is_that_of_scrapys_own(crawl, kind):
     assert found.stats["dupefilter/filtered"] == expected.stats["dupefilter/filtered"]
 
 
+class Numbers:
+    """A fingerprinter of the user: by its number, written with as many bytes as a digest has."""
+
+    def fingerprint(self, request):
+        return b"%020d" % int(request.url.rpartition("/")[2].partition("?")[0] or 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@deferred_f_from_coro_f
+async def test_fingerprints_of_others_are_told_apart(crawl, kind):
+    """They need not be spread as a hash is, though they are as long as one."""
+    urls = [f"/{number}?sid={sid}" for number in range(1, 9) for sid in (1, 2)]
+    result = await crawl(
+        site({"/": links(*urls)}, missing=200),
+        {
+            "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+            "REQUEST_FINGERPRINTER_CLASS": Numbers,
+            "URLCANON_SEEN_SET": kind,
+            # It would fetch at the end what was taken for seen, up to 100,000 pages of it.
+            "URLCANON_RESCUE": False,
+        },
+    )
+    assert sorted(result.hits) == ["/", *(f"/{number}?sid=1" for number in range(1, 9))]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_job_that_is_resumed(crawl, kind):

@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY
+from scrapy_urlcanon.crawl.seen_sets.base import bits_by
 from scrapy_urlcanon.learn.links import ALL_KEPT
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ class RecordedLinks:
         if MARK_KEY in meta or ("redirect_urls" in meta and sources_of(request)):
             # Such a request has a fingerprint of its own, but a link to its page does not.
             return self.key_of_url(request.url)
-        fingerprint: bytes = self._crawler.request_fingerprinter.fingerprint(request)
-        return int.from_bytes(fingerprint[:8], "big", signed=True)
+        fingerprinter = self._crawler.request_fingerprinter
+        bits = bits_by(fingerprinter)(fingerprinter.fingerprint(request))
+        return int.from_bytes(bits[:8], "big", signed=True)
 
     def key_of_url(self, url: str) -> int:
         """Return the key of the page of a plain request for *url*."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy_urlcanon.crawl.failing_files import FailingFile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 COMPACT_FILE: Final = "urlcanon.seen"
@@ -38,16 +39,29 @@ class SeenSet(ABC):
         """Write what is not written yet, and close the file."""
 
 
-def bits_of(fingerprint: bytes) -> bytes:
-    """Return at least 16 bytes of *fingerprint* that are distributed like those of a hash.
+def bits_of_digest(fingerprint: bytes) -> bytes:
+    """Return *fingerprint* itself if it has the length of a SHA-1 digest, else a hash of it.
 
-    >>> bits_of(b"short").hex()
-    'e0a31a29d910268d15c3f35e2adb3107'
+    For the fingerprints of Scrapy and of the plugin: where no others are made, those of that length
+    are digests.
     """
-    if len(fingerprint) == _DIGEST_SIZE:
-        # A SHA-1 digest, as Scrapy's fingerprints and ours are.
-        return fingerprint
+    return fingerprint if len(fingerprint) == _DIGEST_SIZE else bits_of_any(fingerprint)
+
+
+def bits_of_any(fingerprint: bytes) -> bytes:
+    r"""Return 16 bytes of a hash of *fingerprint*.
+
+    A fingerprinter of the user may return the text of a number or of a URL.
+
+    >>> bits_of_any(b"%020d" % 1).hex(), bits_of_any(b"%020d" % 2).hex()
+    ('20a1b1c5f1067ac5b5a9705f7cef6757', 'c8ad7f4e491a576a235afd75699c4fed')
+    """
     return blake2b(fingerprint, digest_size=16).digest()
+
+
+def bits_by(fingerprinter: object) -> Callable[[bytes], bytes]:
+    """Return the function that makes at least 16 hashed bytes of what *fingerprinter* returns."""
+    return bits_of_digest if getattr(fingerprinter, "gives_digests", False) else bits_of_any
 
 
 def failing(path: Path) -> FailingFile:

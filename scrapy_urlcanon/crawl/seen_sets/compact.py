@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of
+from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of_digest
 from scrapy_urlcanon.crawl.seen_sets.word_file import WordFile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _TABLES = 1024
@@ -36,10 +37,18 @@ class CompactSet(SeenSet):
 
     :param bits: 64 or 128.
     :param path: the file that has them from run to run.
+    :param bits_of: returns at least 16 hashed bytes of a fingerprint.
     :raises ConfigurationError: if the file cannot be read, or another process has it.
     """
 
-    def __init__(self, bits: int, path: Path | None = None) -> None:
+    def __init__(
+        self,
+        bits: int,
+        path: Path | None = None,
+        *,
+        bits_of: Callable[[bytes], bytes] = bits_of_digest,
+    ) -> None:
+        self._bits_of = bits_of
         self._is_wide = bits > _WORD
         self._words = [_free(_SMALLEST) for _ in range(_TABLES)]
         self._rests = [_free(_SMALLEST) for _ in range(_TABLES if self._is_wide else 0)]
@@ -74,7 +83,7 @@ class CompactSet(SeenSet):
 
     def _split(self, fingerprint: bytes) -> tuple[int, int]:
         """Return the first word of a fingerprint and the second one, which is 0 with 64 bits."""
-        bits = bits_of(fingerprint)
+        bits = self._bits_of(fingerprint)
         word = int.from_bytes(bits[:8], "big") or 1
         return word, int.from_bytes(bits[8:16], "big") if self._is_wide else 0
 

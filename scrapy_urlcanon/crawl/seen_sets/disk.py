@@ -8,12 +8,13 @@ from contextlib import closing
 from errno import ENOSPC
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of, failing
+from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of_digest, failing
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
 from scrapy_urlcanon.crawl.settings import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 KIND: Final = Kind(
@@ -41,10 +42,12 @@ class DiskSet(SeenSet):
     of 20,000. So a kill of the process loses nothing, and few pages of the database are written for
     each fingerprint. While the disk is full, new fingerprints stay in memory.
 
+    :param bits_of: returns at least 16 hashed bytes of a fingerprint.
     :raises ConfigurationError: if the files cannot be read, or another process has them open.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, bits_of: Callable[[bytes], bytes] = bits_of_digest) -> None:
+        self._bits_of = bits_of
         self._is_closed = False
         self._unwritten = failing(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +71,7 @@ class DiskSet(SeenSet):
         self._store()
 
     def add(self, fingerprint: bytes) -> bool:
-        key = bits_of(fingerprint)[:_KEY]
+        key = self._bits_of(fingerprint)[:_KEY]
         if self._knows(key):
             return False
         self._new.add(key)
@@ -79,7 +82,7 @@ class DiskSet(SeenSet):
         return True
 
     def discard(self, fingerprint: bytes) -> None:
-        key = bits_of(fingerprint)[:_KEY]
+        key = self._bits_of(fingerprint)[:_KEY]
         if not self._knows(key):
             return
         self._store()
@@ -98,7 +101,7 @@ class DiskSet(SeenSet):
         if self._is_closed:
             # A job asks after closing, when it writes down what was seen and waits.
             return True
-        return isinstance(fingerprint, bytes) and self._knows(bits_of(fingerprint)[:_KEY])
+        return isinstance(fingerprint, bytes) and self._knows(self._bits_of(fingerprint)[:_KEY])
 
     def __len__(self) -> int:
         return self._count + len(self._new)

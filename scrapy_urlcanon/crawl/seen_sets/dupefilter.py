@@ -12,7 +12,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.job import job_dir
 from scrapy.utils.request import referer_str
 
-from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE, SeenSet
+from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE, SeenSet, bits_by
 from scrapy_urlcanon.crawl.settings import COMPACT, COMPACT_128, value_of
 
 if TYPE_CHECKING:
@@ -58,17 +58,19 @@ class SeenSetDupeFilter(BaseDupeFilter):
         kind = value_of("seen_set", crawler.settings)
         directory = job_dir(crawler.settings)
         temporary = None
+        bits_of = bits_by(crawler.request_fingerprinter)
         if kind in {COMPACT, COMPACT_128}:
             from scrapy_urlcanon.crawl.seen_sets.compact import CompactSet  # noqa: PLC0415
 
             path = Path(directory, COMPACT_FILE) if directory else None
-            seen: SeenSet = CompactSet(128 if kind == COMPACT_128 else 64, path)
+            bits = 128 if kind == COMPACT_128 else 64
+            seen: SeenSet = CompactSet(bits, path, bits_of=bits_of)
         else:
             from scrapy_urlcanon.crawl.seen_sets.disk import DiskSet  # noqa: PLC0415
 
             if not directory:
                 directory = temporary = tempfile.mkdtemp(prefix="urlcanon-seen-")
-            seen = DiskSet(Path(directory, DISK_FILE))
+            seen = DiskSet(Path(directory, DISK_FILE), bits_of=bits_of)
         debug = crawler.settings.getbool("DUPEFILTER_DEBUG")
         return cls(seen, crawler.request_fingerprinter, temporary=temporary, debug=debug)
 
