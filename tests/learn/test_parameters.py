@@ -385,16 +385,3 @@ def test_default_is_not_for_a_section_that_only_a_template_leads_to():
             "default_params": {"print": "yes"},
         }
     }
-
-
-def test_choice_among_a_few_words_is_for_the_section_that_has_it():
-    """The size of a picture is not that of a shirt; a session is one of the site."""
-    seen = [see(f"/{kind}/{i}", f"{kind} {i}") for i in range(12) for kind in ("picture", "shirt")]
-    sizes = [
-        see(f"/picture/{i}?size={size}", f"picture {i}")
-        for i in range(12)
-        for size in ("thumbnail", "preview")
-    ]
-    assert rules([*seen, *sizes]) == {"shop.example/picture/": {"drop_params": ["size"]}}
-    sessions = [see(f"/picture/{i}?sid={i}f{i * 7}", f"picture {i}") for i in range(12)]
-    assert rules([*seen, *sessions]) == {"shop.example": {"drop_params": ["sid"]}}

@@ -24,14 +24,7 @@ from scrapy_urlcanon.learn.trials.values import (
     tell_things_apart,
     value_in,
 )
-from scrapy_urlcanon.learn.trials.word_pairs import MAX_WORDS
-from scrapy_urlcanon.learn.vocabulary import (
-    SEARCHED_OR_Q,
-    is_date,
-    is_paging,
-    is_worded,
-    may_be_default,
-)
+from scrapy_urlcanon.learn.vocabulary import SEARCHED_OR_Q, is_date, is_paging, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -281,9 +274,9 @@ class ScopeSearch:
 
         In other parts a parameter of that name may mean something else. The scope is narrowed only
         if it has URLs with the parameter outside that part, with three exceptions: a parameter of a
-        single script, since elsewhere in the crawl it would be another parameter; a default, or a
-        choice among a few words, which may be that of one section; and the terms of a search, since
-        a search page that the crawl did not reach shows other results.
+        single script, since elsewhere in the crawl it would be another parameter; a value that may
+        be the default of one section and not of the site; and the terms of a search, since a search
+        page that the crawl did not reach shows other results.
         """
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
         if scope.condition:
@@ -299,7 +292,7 @@ class ScopeSearch:
         inside = [url for url in having if scope.holds(url)]
         # What a template has led to one section stands in others where it is linked.
         is_linked = NO_ROW not in map(urls.find, inside)
-        is_choice = is_new and is_linked and self._is_choice()
+        is_default = is_new and is_linked and self._is_default()
         for depth in count():
             part = self._part_of_all(evidence, depth)
             if part is None or not part.is_expressible or (self._is_host_wide and part.segments):
@@ -308,28 +301,23 @@ class ScopeSearch:
             if (
                 len(left) < len(inside)
                 or (is_searched and part.segments)
-                or (is_choice and part.segments and not all(map(part.holds, urls)))
+                or (is_default and part.segments and not all(map(part.holds, urls)))
                 or (is_new and is_of_one_path(part.segments, inside, urls, self._chance))
             ):
                 scope, inside = part, left
         merges = (merge for merge in self._merges if scope.holds(merge.target))
         return tally if scope == tally.scope else trial.tally(scope, merges)
 
-    def _is_choice(self) -> bool:
-        """Tell whether each parameter that goes is a choice among a few words, or has one value.
+    def _is_default(self) -> bool:
+        """Tell whether one value of each parameter goes, which may be the default of one section.
 
-        Another section may have it for something else. Sessions, tokens and where somebody came
-        from mean the same everywhere, and so does the number of a first part.
+        The number of a first part is none: it means the same everywhere.
         """
+        values = (self._groups.values_of(name) for name in self._trial.any_value)
         names = (*self._trial.any_value, *self._trial.valued)
-        if any(is_paging(name, self._groups.site.worded) for name in names):
-            return False
-        every = [[*map(value_of, self._groups.values_of(n))] for n in self._trial.any_value]
-        return all(
-            may_be_default(name, *values)
-            if len(values) == 1
-            else len(values) <= MAX_WORDS and all(map(is_worded, values))
-            for name, values in zip(self._trial.any_value, every, strict=True)
+        return not any(is_paging(name, self._groups.site.worded) for name in names) and all(
+            len(found) == 1 and may_be_default(name, value_of(*found))
+            for name, found in zip(self._trial.any_value, values, strict=True)
         )
 
     def _at_home(self, tally: Tally) -> Tally:
