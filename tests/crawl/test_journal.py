@@ -13,7 +13,9 @@ from zlib import crc32
 import pytest
 from loopback import page
 from scrapy import Request, signals
+from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import Scheduler
+from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
@@ -372,6 +374,56 @@ async def test_killed_job_is_scheduled_when_all_are_ready_for_it(crawl):
     Ready.heard.clear()
     await crawl(site(PAGES), {**JOB, "EXTENSIONS": {Ready: 1}}, start=())
     assert Ready.heard[:2] == ["opened", f"{SITE}/b"]
+
+
+class Hiding:
+    """A component of the user around one of Scrapy, which does not show what that calls."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        """Hide the item pipelines."""
+        return cls(ItemPipelineManager.from_crawler(crawler))
+
+    def __getattr__(self, name):
+        if name == "middlewares":
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+
+class HidingDownloader(Downloader):
+    """A downloader that does not show its middlewares."""
+
+    def __init__(self, crawler):
+        super().__init__(crawler)
+        self.middleware = Hiding(self.middleware)
+
+
+class Pipeline:
+    """Does nothing with an item."""
+
+    def process_item(self, item):
+        """Pass it on."""
+        return item
+
+
+@pytest.mark.parametrize(
+    "components",
+    [
+        {"ITEM_PROCESSOR": Hiding, "ITEM_PIPELINES": {Pipeline: 1}},
+        {"DOWNLOADER": HidingDownloader, "HTTPCACHE_ENABLED": True},
+    ],
+    ids=["item processor", "downloader"],
+)
+@deferred_f_from_coro_f
+async def test_killed_job_goes_on_with_components_of_the_user(crawl, caplog, components):
+    """What they do not show keeps nothing from being taken up."""
+    await kill_before_b(crawl)
+    result = await crawl(site(PAGES), {**JOB, **components}, start=())
+    assert result.pages == ["/b"]
+    assert [each.message for each in caplog.records if each.levelno >= logging.ERROR] == []
 
 
 @deferred_f_from_coro_f

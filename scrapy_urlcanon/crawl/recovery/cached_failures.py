@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 
 def keep_failures_apart(crawler: Crawler, fingerprints: PageFingerprints) -> None:
     """Wrap the storage of the HTTP cache of *crawler*, if any, in :class:`_FailuresApart`."""
-    for middleware in crawler.engine.downloader.middleware.middlewares:
+    # A custom DOWNLOADER need not have middlewares.
+    manager = getattr(crawler.engine.downloader, "middleware", None)
+    for middleware in getattr(manager, "middlewares", ()):
         if isinstance(middleware, HttpCacheMiddleware):
             scheduled = _note_scheduled(crawler)
             storage = _FailuresApart(middleware.storage, crawler, fingerprints, scheduled)

@@ -32,6 +32,7 @@ def keep_apart(
     if crawler.settings.getwithbase("ITEM_PIPELINES"):
         from scrapy.pipelines.media import MediaPipeline  # noqa: PLC0415
 
-        for pipeline in crawler.engine.scraper.itemproc.middlewares:
+        # An ITEM_PROCESSOR of the user need not show its pipelines.
+        for pipeline in getattr(crawler.engine.scraper.itemproc, "middlewares", ()):
             if isinstance(pipeline, MediaPipeline):
                 pipeline._fingerprinter = fallback  # noqa: SLF001 - there is no other way in
