@@ -321,3 +321,21 @@ async def test_what_was_cached_without_us_answers_its_own_url(crawl, caplog, sto
     result = await crawl(site(pages), settings)
     assert result.hits == ["/c?a=2&x=1"]
     assert sorted(result.pages) == ["/", "/a?sid=2", "/b?sid=1", "/c?a=2&x=1"]
+
+
+@deferred_f_from_coro_f
+async def test_audit_is_not_answered_with_what_was_cached_without_us(crawl):
+    """It would take a counter for content, since each of its fetches showed the same."""
+    count = 0
+
+    def respond(request):
+        nonlocal count
+        count += 1
+        urls = "".join(f'<a href="/{n}?sid={sid}">.</a>' for n in range(6) for sid in (1, 2))
+        text = f"<p>This is {request.path}.</p><p>Visitor {count}</p>"
+        return page(urls if request.path == "/" else text)
+
+    await crawl(respond, {**SETTINGS, "URLCANON_ENABLED": False})
+    result = await crawl(respond, {**SETTINGS, "URLCANON_AUDIT": 1.0})
+    assert result.figures["audited"] >= 3
+    assert result.figures.get("audit/false_merge", 0) == 0

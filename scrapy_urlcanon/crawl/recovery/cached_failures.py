@@ -17,10 +17,12 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_blank, is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
     MARK_KEY,
     OWN_URL,
     RELEASED,
     is_retry,
+    mark_of,
     marked,
     with_url,
 )
@@ -171,7 +173,12 @@ class _FailuresApart:
         return response
 
     def _stored_without_us(self, spider: Spider, request: Request) -> Response | None:
-        """Return what is stored of the URL of *request* under the fingerprint of the fallback."""
+        """Return what is stored of the URL of *request* under the fingerprint of the fallback.
+
+        Not for an audit, which fetches a URL twice to see what differs.
+        """
+        if mark_of(request, AUDIT):
+            return None
         meta = {key: each for key, each in request.meta.items() if key not in (MARK_KEY, PAGE_KEY)}
         untouched = with_url(request, request.url, meta={**meta, META_KEY: False})
         response = self._stored(spider, untouched)
