@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.profiles.profile import Profile
-    from scrapy_urlcanon.profiles.rules import Told
+    from scrapy_urlcanon.profiles.rules import DocumentedRule
 
 _PATH_HELP = "the path of a profile of your own; may be repeated"
 
@@ -170,7 +170,7 @@ def _show(profile: Profile, screen: Screen) -> None:
             _show_rule(rule, screen)
 
 
-def _show_rule(rule: Told, screen: Screen) -> None:
+def _show_rule(rule: DocumentedRule, screen: Screen) -> None:
     screen.line((rule.merges, "bold"), indent=2)
     screen.line(f"since {rule.because}", indent=4)
     for text in rule.lines():

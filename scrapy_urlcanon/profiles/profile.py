@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.templates import Template
-    from scrapy_urlcanon.profiles.rules import Part, ProfileRule, Told
+    from scrapy_urlcanon.profiles.rules import DocumentedRule, Part, ProfileRule
 
 SIGN_KINDS = ("generator", "header", "cookie", "asset", "element", "title", "link")
 """Kinds of signs: ``<meta name="generator">``, a response header, the name of a cookie, the address
@@ -91,7 +91,7 @@ class Profile:
         return self._rest.parts
 
     @property
-    def all_rules(self) -> tuple[Told, ...]:
+    def all_rules(self) -> tuple[DocumentedRule, ...]:
         """All rules: those with options, and those for parts of pages."""
         return (*self.rules, *self.parts)
 

@@ -25,8 +25,8 @@ _ANY_PLACE = "example.com"
 
 
 @frozen
-class Told:
-    """What every rule of a profile must state."""
+class DocumentedRule:
+    """A rule of a profile: what it merges, why that is safe, and by which source."""
 
     merges: str
     """Which URLs it merges."""
@@ -69,7 +69,7 @@ def options_shown(options: Mapping[str, Any]) -> str:
 
 
 @frozen
-class ProfileRule(Told):
+class ProfileRule(DocumentedRule):
     """Options for URLs of a program."""
 
     where: tuple[str, ...] = ("",)
@@ -83,7 +83,7 @@ class ProfileRule(Told):
 
 
 @frozen
-class Part(Told):
+class Part(DocumentedRule):
     """URLs that show the page on which a part of it stands, such as one post of a topic.
 
     No rewrite can compute the URL of that page. But a fetched page with an element that has the id
@@ -106,9 +106,9 @@ class Part(Told):
             yield f"{template}: where a page has the {self.attribute} {self.id!r}"
 
 
-_TOLD_KEYS = ("merges", "because", "source", "proved_by", "certain", "view", "since", "until")
-_RULE_KEYS = (*_TOLD_KEYS, "where", "options")
-_PART_KEYS = (*_TOLD_KEYS, "links", "pages", "id", "attribute", "within")
+_COMMON_KEYS = ("merges", "because", "source", "proved_by", "certain", "view", "since", "until")
+_RULE_KEYS = (*_COMMON_KEYS, "where", "options")
+_PART_KEYS = (*_COMMON_KEYS, "links", "pages", "id", "attribute", "within")
 
 
 def read_rule(
@@ -120,7 +120,7 @@ def read_rule(
     :param are_options_checked: whether its options were checked before, which takes long.
     """
     table = reader.table(value, key, _RULE_KEYS)
-    told = _told(reader, table, key)
+    documentation = _documentation(reader, table, key)
     where = reader.texts(table, "where", key) or ("",)
     for text in where:
         if text.startswith("/"):
@@ -131,11 +131,11 @@ def read_rule(
         reader.note(f"{key}.options", f"expected a mapping of options, got {options!r}")
         options = {}
     for option in _NOT_CERTAIN:
-        if told["is_certain"] and option in options:
+        if documentation["is_certain"] and option in options:
             reader.note(f"{key}.options.{option}", "it loses pages, so it cannot be certain")
     if not are_options_checked:
         _check(reader, options, where, key)
-    return ProfileRule(**told, where=where, options=options)
+    return ProfileRule(**documentation, where=where, options=options)
 
 
 def _check(reader: TableReader, options: Mapping[str, Any], where: Iterable[str], key: str) -> None:
@@ -153,7 +153,7 @@ def read_part(reader: TableReader, value: object, key: str) -> Part:
     """Return what *value* says about parts of pages, as :func:`read_rule` does."""
     table = reader.table(value, key, _PART_KEYS)
     part = Part(
-        **_told(reader, table, key),
+        **_documentation(reader, table, key),
         links=read_templates(reader, table, "links", key),
         pages=read_templates(reader, table, "pages", key),
         id=reader.text(table, "id", key, "{part}"),
@@ -173,7 +173,7 @@ def read_part(reader: TableReader, value: object, key: str) -> Part:
     return part
 
 
-def _told(reader: TableReader, table: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _documentation(reader: TableReader, table: Mapping[str, Any], key: str) -> dict[str, Any]:
     proved_by = reader.text(table, "proved_by", key)
     is_certain = reader.flag(table, "certain", key)
     if proved_by not in {BENCHMARK, DOCUMENTATION, ""}:
