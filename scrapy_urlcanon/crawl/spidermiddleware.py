@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.order.worth import Output
     from scrapy_urlcanon.crawl.record.links import LinksOfPage
 
-    _Told: TypeAlias = SpiderOutput | LinksOfPage
-    """What is told of all that a callback yields."""
+    _OutputListener: TypeAlias = SpiderOutput | LinksOfPage
+    """An object that notes all that a callback yields."""
 
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
@@ -155,16 +155,16 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if self._forget_page and response is not None:
             self._forget_page(response)
 
-    def _begin(self, response: Response | None) -> tuple[list[_Told], list[Output]]:
-        """Note that the spider has *response*; return who is told of its output.
+    def _begin(self, response: Response | None) -> tuple[list[_OutputListener], list[Output]]:
+        """Note that the spider has *response*; return the listeners to its output.
 
-        :return: those who are told of all output, and those who are told of what is not dropped.
+        :return: the listeners to all of it, and those to what is not dropped.
         """
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
         if response is None or response.request is None:
             return [], []
-        of_all: list[_Told | None] = []
+        of_all: list[_OutputListener | None] = []
         if self._job:
             of_all.append(self._job.output_of(response, response.request))
         if self._recorded_links:
@@ -176,7 +176,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     def _passed_on(
         self,
         response: Response | None,
-        of_all: Sequence[_Told],
+        of_all: Sequence[_OutputListener],
         of_left: Sequence[Output],
         is_dropped: Callable[[Request], bool],
     ) -> Callable[[Any], Any]:
@@ -185,8 +185,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         It does what the base class does in generators, each of which would cost time for each
         request.
 
-        :param of_all: told of all output.
-        :param of_left: told of output that is not dropped.
+        :param of_all: the listeners to all output.
+        :param of_left: the listeners to output that is not dropped.
         :param is_dropped: drops a repeated request, and returns whether it did.
         """
 
