@@ -80,7 +80,7 @@ def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
         domain = f"{site}.example"
         request = Request(f"http://{domain}/?sid=1")
         drop = Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain)
-        sample.have_wait(drop)
+        sample.wait_for_page_of(drop)
         sample.begin(request.url, [sample.records.record(entry, domain)])
         sample.ended(request.url, 0)
         sample.records.sites.saw("0.example", b"%d" % site, {site: {site}})
@@ -146,7 +146,7 @@ def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
     for site in range(1_000):
         domain = f"{site}.example"
         request = Request(f"http://{domain}/?sid=1")
-        sample.have_wait(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
+        sample.wait_for_page_of(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
     looked.clear()
     assert next(sample.take_waiting()).domain == "0.example"
     assert len(asked) < 10
@@ -220,7 +220,7 @@ def test_entry_that_proves_wrong_is_audited_before_others_that_wait():
     for domain in ("a.example", "b.example", "c.example"):
         request = Request(f"http://{domain}/?sid=1")
         drops.append(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
-        sample.have_wait(drops[-1])
+        sample.wait_for_page_of(drops[-1])
     last = sample.records.record(entry, "c.example")
     last.add(OtherPage("/?sid=1", "/", frozenset({(1, 1)})))
     sample.suspect(last)

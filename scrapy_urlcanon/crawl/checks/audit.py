@@ -219,7 +219,7 @@ class Audit:
         """Begin the audit of *drop* if it is chosen; return whether it has begun."""
         page = self._fingerprints.page(drop.request)
         if page is None or not self._is_had(drop):
-            self._sample.have_wait(drop)
+            self._sample.wait_for_page_of(drop)
             return False
         return self._begin(page, drop, at_any_cost=at_any_cost)
 
@@ -327,7 +327,7 @@ class Audit:
         self._on_audited(pair)
         if pair.judgement.verdict is not Verdict.CANNOT_TELL or case.has_control:
             self._sample.is_answered = True
-        self._sample.told(pair.url, is_refused=case.is_refused and not pair.is_same)
+        self._sample.note_audited(pair.url, is_refused=case.is_refused and not pair.is_same)
         self.verdicts.count(case, pair)
         self._sample.go_on_with(pair.entries, pair.domain)
         self._go_on_with_the_sample()

@@ -83,7 +83,7 @@ class AuditSample:
             record.passed_over += 1
         return self._order_in_sample(drop)
 
-    def have_wait(self, drop: Drop) -> None:
+    def wait_for_page_of(self, drop: Drop) -> None:
         """Let the entries that merged *drop* wait for an audit: its page was not fetched yet."""
         if not self._share or not _may_be_fetched(drop):
             return
@@ -251,7 +251,7 @@ class AuditSample:
             return False
         return record in self.records.of(drop.entries, drop.domain)
 
-    def told(self, url: str, *, is_refused: bool) -> None:
+    def note_audited(self, url: str, *, is_refused: bool) -> None:
         """Note that *url* was audited. It will not be again, unless the server refused it."""
         key = hash(as_shown(url))
         before = self._fetched.get(key) or 0
