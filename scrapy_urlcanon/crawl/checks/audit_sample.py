@@ -228,8 +228,8 @@ class AuditSample:
         self._waiting.go_on()
         for record in self.records.audited:
             need = record.need
-            # First audits, some of which had to wait, go before doubts.
-            if (need is None or not self.is_affordable(need)) and record.doubt():
+            # First audits, some of which had to wait, go before rechecks.
+            if (need is None or not self.is_affordable(need)) and record.ask_for_recheck():
                 self._waiting.add(record)
 
     def put_off(self, record: EntryRecord) -> None:
@@ -317,7 +317,7 @@ class AuditSample:
 
     def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
         """Tell whether the evidence for any of *entries* is a single content, perhaps a captcha."""
-        return any(record.may_be_doubted for record in self.records.of(entries, domain))
+        return any(record.may_need_recheck for record in self.records.of(entries, domain))
 
     def _forget(self, record: EntryRecord) -> None:
         self._waiting.discard(record)

@@ -62,11 +62,11 @@ class EntryRecord:
         """The value of ``chosen`` when the entry last held, or when it first became suspect."""
         self.refused = 0
         """How many audits since then the server refused ("slow down", a captcha, a log-in form)."""
-        self.is_doubted = False
-        """Whether one more audit is wanted, as all evidence for it may be a single wall."""
+        self.needs_recheck = False
+        """Whether one more audit is wanted: all evidence for it may be a single wall."""
         # The digest of the first kept page that its variant agreed with.
         self._proof = b""
-        self._has_contents = self._is_believed = False
+        self._has_contents = self._was_rechecked = False
         self.until: int | None = None
         """How many pages the spider had when the entry was suspended, or None while it is in
         force."""
@@ -113,7 +113,7 @@ class EntryRecord:
         self.chosen += 1
         self.under_way += 1
         self.passed_over = 0
-        self.is_doubted = False
+        self.needs_recheck = False
         if self.is_new(section):
             self.looked_in = (*self.looked_in, section)
 
@@ -140,12 +140,12 @@ class EntryRecord:
         return self._site.noise.count
 
     @property
-    def may_be_doubted(self) -> bool:
+    def may_need_recheck(self) -> bool:
         """Whether all evidence for it is a single content, and that was not checked yet.
 
         Early in a crawl it may be a captcha, shown for all URLs for a while.
         """
-        return self.has_one_content and not self._is_believed
+        return self.has_one_content and not self._was_rechecked
 
     @property
     def has_one_content(self) -> bool:
@@ -169,7 +169,7 @@ class EntryRecord:
     @property
     def need(self) -> Need | None:
         """Why another variant should be audited beyond the share, or None if there is no reason."""
-        if self.is_doubted:
+        if self.needs_recheck:
             return Need.UNKNOWN
         # Counted from the last time it held, since it may be wrong for later pages.
         chosen = self.chosen - self.settled
@@ -185,12 +185,12 @@ class EntryRecord:
         is_next = not self.judged and not self.under_way
         return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN
 
-    def doubt(self) -> bool:
+    def ask_for_recheck(self) -> bool:
         """Ask for one more audit if a single content is all evidence for it; tell if it is."""
-        if not self.may_be_doubted or self.others:
+        if not self.may_need_recheck or self.others:
             return False
         # Once is enough.
-        self.is_doubted = self._is_believed = True
+        self.needs_recheck = self._was_rechecked = True
         return True
 
     def add(self, other: OtherPage | None, content: bytes = b"", section: str = "") -> None:
