@@ -342,7 +342,7 @@ class AuditCases:
         case.is_refused |= judgement.reason == CHANGED
         self._on_concluded(case, pair)
         is_told = pair.is_same and not case.may_differ_in_little(self._contents)
-        if case.is_got or (is_told and not self._sample.may_doubt(entries, drop.domain)):
+        if case.is_got or (is_told and not self._sample.may_need_recheck(entries, drop.domain)):
             return
         if not pair.is_same:
             self._held.hold(url, case.response)

@@ -315,7 +315,7 @@ class AuditSample:
         # suspended.
         return MergingEntries(tuple(sorted(drop.entries)), is_joint=True)
 
-    def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
+    def may_need_recheck(self, entries: Iterable[RuleEntry], domain: str) -> bool:
         """Tell whether the evidence for any of *entries* is a single content, perhaps a captcha."""
         return any(record.may_need_recheck for record in self.records.of(entries, domain))
 
