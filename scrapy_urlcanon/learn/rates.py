@@ -88,10 +88,10 @@ class Rate(NamedTuple):
         """
         if self.is_any:
             return True
-        told = [(self.likely, changed)]
+        counts = [(self.likely, changed)]
         if far:
-            told.append((self.likely_far, far))
-        for likely, differ in told:
+            counts.append((self.likely_far, far))
+        for likely, differ in counts:
             by_change, by_content = (sum(map(mul, likely, way)) for way in _tell(differ, of))
             if by_change <= odds * by_content:
                 return False
@@ -126,7 +126,7 @@ class Pairs(NamedTuple):
     """An example of a URL that the candidate changes, or none."""
 
 
-class _Told(NamedTuple):
+class _CandidatePairs(NamedTuple):
     """The pairs of a candidate that may be right."""
 
     candidate: Sequence[Operation]
@@ -147,7 +147,7 @@ class Rates:
         self._seen: dict[frozenset[str], Seen] = {}
         # Candidates of one step first, since several steps show the changes of each step; among
         # these the one with the lowest bound of the rate first.
-        self._pairs: list[_Told] = []
+        self._pairs: list[_CandidatePairs] = []
 
     def add(self, candidate: Sequence[Operation], seen: Seen) -> None:
         """Add what the large merges of a candidate show."""
@@ -161,10 +161,11 @@ class Rates:
         nothing about the rate.
         """
         if pairs.agree >= max(MIN_AGREEING, pairs.differ):
-            insort(self._pairs, _Told(candidate, _looks(candidate), pairs), key=self._place)
+            found = _CandidatePairs(candidate, _looks(candidate), pairs)
+            insort(self._pairs, found, key=self._place)
 
-    def _place(self, told: _Told) -> tuple[int, float]:
-        return len(told.candidate), self._bound(told.pairs.agree, told.pairs.differ)
+    def _place(self, one: _CandidatePairs) -> tuple[int, float]:
+        return len(one.candidate), self._bound(one.pairs.agree, one.pairs.differ)
 
     def beside(
         self,
@@ -184,8 +185,8 @@ class Rates:
         bounds = [self._bound(*counts) for counts in _clear(others)]
         most = min(bounds, default=USUAL)
         # A candidate's own differences never raise the rate above the bound.
-        told = ((one.unbiased, one.moved) for one in self._seen.values())
-        agree, moved = max(told, default=(0, 0))
+        seen = ((one.unbiased, one.moved) for one in self._seen.values())
+        agree, moved = max(seen, default=(0, 0))
         of = agree + moved
         likely = _together(_LIKELY, _likelihoods(min(moved, int(most * of)), of))
         for pairs, is_apart in self._independent(candidate, changed):

@@ -219,7 +219,7 @@ class _Again(NamedTuple):
     """Masked hashes of lines that only this visit shows to be noise."""
 
 
-class _Told(NamedTuple):
+class _SecondVisits(NamedTuple):
     """What second visits show about the lines of a domain, by their masked hashes."""
 
     steady: set[int]
@@ -244,15 +244,15 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
-        told = self._told_of(domain)
-        self.again = told.again
+        visits = self._second_visits(domain)
+        self.again = visits.again
         self._blocks = Blocks(
-            told.outlines,
-            told.noise,
+            visits.outlines,
+            visits.noise,
             lambda: (lines for _, lines in self._sampled(domain)),
-            told.counters,
+            visits.counters,
         )
-        self._boilerplate = self._boilerplate_of(domain, told.steady, told.noise)
+        self._boilerplate = self._boilerplate_of(domain, visits.steady, visits.noise)
 
     def said(self, text: object) -> Observation:
         """Return an observation of the text with the number *text*.
@@ -314,7 +314,7 @@ class _Texts:
         """
         masked: Counter[int] = Counter()
         exact: Counter[int] = Counter()
-        told: set[int] = set()
+        distinct: set[int] = set()
         for text, whole in self._sampled(domain):
             lines = self._own(whole)
             if len(self._lines) < _KNOWN_LINES:
@@ -322,13 +322,13 @@ class _Texts:
             shapes = frozenset(lines.columns[0])
             # 64 bits distinguish ten thousand texts.
             key = hash(shapes - noise if noise else shapes)
-            if key not in told:
-                told.add(key)
+            if key not in distinct:
+                distinct.add(key)
                 masked.update(shapes)
                 exact.update({*lines.columns[1]})
-        if len(told) < MIN_TEXTS:
+        if len(distinct) < MIN_TEXTS:
             return Boilerplate(steady=steady, noise=noise)
-        most = max(1, BOILERPLATE_SHARE * len(told))
+        most = max(1, BOILERPLATE_SHARE * len(distinct))
         return Boilerplate(
             {line for line, count in masked.items() if count > most},
             {line for line, count in exact.items() if count > most},
@@ -339,7 +339,7 @@ class _Texts:
     def _own(self, lines: Lines) -> Lines:
         return self._blocks.left_of(lines) if self._blocks else lines
 
-    def _told_of(self, domain: str) -> _Told:
+    def _second_visits(self, domain: str) -> _SecondVisits:
         """Return what second visits show about the lines of a domain."""
         stayed: Counter[int] = Counter()
         changed: Counter[int] = Counter()
@@ -369,7 +369,7 @@ class _Texts:
             for key, text, others in seen
         }
         steady_lines = {line for line, count in stayed.items() if count >= MIN_VISITS} - moving
-        return _Told(steady_lines, moving, counters - missing, outlines, again_at)
+        return _SecondVisits(steady_lines, moving, counters - missing, outlines, again_at)
 
     def _sampled(self, domain: str) -> Iterator[tuple[object, Lines]]:
         """Yield distinct texts of the site, each with its number."""
