@@ -293,9 +293,10 @@ async def test_url_by_which_a_page_was_cached_brings_it_to_another_callback(craw
     assert result.crawler.stats.get_value(f"reviews of {SITE}/a") == 1
 
 
+@pytest.mark.parametrize("before", [{"URLCANON_ENABLED": False}, {"URLCANON_RULES": {}}])
 @pytest.mark.parametrize("storage", ["FilesystemCacheStorage", "DbmCacheStorage"])
 @deferred_f_from_coro_f
-async def test_what_was_cached_without_us_answers_its_own_url(crawl, caplog, storage):
+async def test_what_was_cached_without_rules_answers_its_own_url(crawl, caplog, storage, before):
     """Where only what is cached counts (``HTTPCACHE_IGNORE_MISSING``) nothing else would come.
 
     A page whose first URL failed is there by another one. What redirects to a URL that Scrapy takes
@@ -312,15 +313,20 @@ async def test_what_was_cached_without_us_answers_its_own_url(crawl, caplog, sto
         "/c?a=2&x=1": page("c"),
     }
     settings = {**SETTINGS, "HTTPCACHE_STORAGE": f"scrapy.extensions.httpcache.{storage}"}
-    await crawl(site(pages), {**settings, "URLCANON_ENABLED": False})
+    await crawl(site(pages), {**settings, **before})
     offline = {**settings, "HTTPCACHE_IGNORE_MISSING": True}
     result = await crawl(site(pages), offline)
     assert result.hits == []
-    assert sorted(result.pages) == ["/", "/a?sid=2", "/b?sid=1"]
+    found = ["/", "/a?sid=2", "/b?sid=1"]
+    if "URLCANON_ENABLED" not in before:
+        # It had followed the redirect.
+        assert sorted(result.pages) == [*found, "/c?a=2&x=1"]
+        return
+    assert sorted(result.pages) == found
     assert [each for each in caplog.messages if "HTTP cache" in each] == []
     result = await crawl(site(pages), settings)
     assert result.hits == ["/c?a=2&x=1"]
-    assert sorted(result.pages) == ["/", "/a?sid=2", "/b?sid=1", "/c?a=2&x=1"]
+    assert sorted(result.pages) == [*found, "/c?a=2&x=1"]
 
 
 @deferred_f_from_coro_f

@@ -58,7 +58,7 @@ def guard_stores(
         if is_used and not is_found:
             message = (
                 f"{stored.change_to(document)} since the store of {name} was made: "
-                "what it has of a page whose fingerprint changed is not found any more"
+                "what it has of a page whose fingerprint changed may not be found any more"
             )
             problems.append(Problem(name_of("job_rules"), message))
         if not is_used or mode != ERROR:

@@ -7,7 +7,7 @@ cached 404 of one URL would answer the rescue by another URL.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from scrapy import signals
@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 _HEAD = 4096
 """How many bytes of a page Scrapy searches for ``<meta http-equiv="refresh">``. A compressed body
 up to this size may hold no more than such a refresh, or nothing, so it is decompressed to see."""
+_OF_NO_RULES: Final = (False, {"inherit": False})
+"""Options of a request that give it the fingerprint of the fallback, and that of its URL without
+rules."""
 _REMEMBERED_ON_THEIR_WAY = 100_000
 """The most pages remembered. Only a few are on their way at a time; the others were refused."""
 _VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
@@ -102,7 +105,8 @@ class _FailuresApart:
     5. So has what a callback downloads itself (``engine.download_async``). It is never dropped, so
        no audit or rescue could correct what a wrong rule merges.
 
-    What a crawl without the plugin stored for a URL answers that URL, and no other one.
+    What a crawl without the plugin, or without rules, stored for a URL answers that URL, and no
+    other one.
     """
 
     def __init__(
@@ -161,7 +165,7 @@ class _FailuresApart:
         if response is None:
             response = self._stored(spider, marked(request, RELEASED))
         if response is None:
-            response = self._stored_without_us(spider, request)
+            response = self._stored_before(spider, request)
         if response is None or (is_success(response) and not response.body):
             # Empty bodies are never stored there: the process was killed while it wrote a page.
             return None
@@ -172,18 +176,21 @@ class _FailuresApart:
         self._note(request)
         return response
 
-    def _stored_without_us(self, spider: Spider, request: Request) -> Response | None:
-        """Return what is stored of the URL of *request* under the fingerprint of the fallback.
+    def _stored_before(self, spider: Spider, request: Request) -> Response | None:
+        """Return what a crawl without the plugin, or without rules, stored of the URL of *request*.
 
         Not for an audit, which fetches a URL twice to see what differs.
         """
         if mark_of(request, AUDIT):
             return None
         meta = {key: each for key, each in request.meta.items() if key not in (MARK_KEY, PAGE_KEY)}
-        untouched = with_url(request, request.url, meta={**meta, META_KEY: False})
-        response = self._stored(spider, untouched)
-        # That one may take two URLs for one of which the first is redirected to the other.
-        return response if response is not None and response.url == request.url else None
+        for options in _OF_NO_RULES:
+            former = with_url(request, request.url, meta={**meta, META_KEY: options})
+            response = self._stored(spider, former)
+            # Scrapy takes two URLs for one of which the first may be redirected to the other.
+            if response is not None and response.url == request.url:
+                return response
+        return None
 
     def _stored(self, spider: Spider, request: Request) -> Response | None:
         """Return what is stored for *request*, or None if it cannot be read.
