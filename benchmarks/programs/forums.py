@@ -1,4 +1,4 @@
-"""Forums: SMF, MyBB, PunBB, NodeBB, phpBB and Question2Answer, from their own repositories."""
+"""Forums: SMF, MyBB, PunBB, NodeBB, phpBB, Discuz! and Question2Answer, from their repositories."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _PUNBB = CACHE / "sources/punbb"
 _NODEBB = CACHE / "sources/nodebb"
 _PHPBB = CACHE / "sources/phpbb"
 _Q2A = CACHE / "sources/question2answer"
+_DISCUZ = CACHE / "sources/discuz"
 _FORUMS = 4
 _TOPICS = 60
 _POSTS = (1, 2, 4, 9, 17, 33)
@@ -215,7 +216,7 @@ def _fill(place: Place, script: str, seed: int, env: Mapping[str, str]) -> None:
     )
 
 
-def _serve_smf(place: Place) -> None:
+def _serve_with_database(place: Place) -> None:
     servers.mariadb(place)
     servers.php(place, place.folder / "www", env=servers.php_with_database(place))
 
@@ -302,10 +303,42 @@ def _serve_q2a_with_database(place: Place) -> None:
     _serve_q2a(place, servers.php_with_database(place))
 
 
+def _fill_discuz(place: Place, *, like_files: bool = False) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_DISCUZ, root)
+    servers.mariadb(place)
+    env = servers.php_with_database(place)
+    servers.php(place, root, env=env)
+    place.wait("/install/index.php")
+    visitor = Visitor(place.url)
+    database = {"dbhost": "localhost", "dbname": "forum", "dbuser": "root", "dbpw": ""}
+    database |= {"tablepre": "pre_", "adminemail": "keeper@example.org"}
+    keeper = {"username": "keeper", "password": "a-long-Password-1"}
+    keeper |= {"password2": keeper["password"], "email": "keeper@example.org"}
+    form = {f"dbinfo[{name}]": value for name, value in database.items()}
+    form |= {f"admininfo[{name}]": value for name, value in keeper.items()}
+    path = "/install/index.php?step=3&install_ucenter=yes"
+    said = visitor.send(path, {"submitname": "1", **form}, "allinfo=")
+    # What its page asks for one after the other, by a script.
+    answers = said.partition("allinfo=")[2].partition("'")[0].partition('"')[0].partition("&")[0]
+    for step in ("do_db_init", "do_db_data_init"):
+        visitor.send(f"/install/index.php?method={step}&allinfo={answers}", {}, "")
+    visitor.send("/misc.php?mod=initsys", {}, "")
+    visitor.send("/install/index.php?method=ext_info", {}, "")
+    _fill(place, "discuz.php", 98, env | {"LIKE_FILES": str(int(like_files))})
+
+
+def _serve_discuz_like_files(place: Place) -> None:
+    servers.mariadb(place)
+    router = _INSIDE / "discuz_files.php"
+    env = servers.php_with_database(place)
+    servers.php(place, place.folder / "www", router, env)
+
+
 _DATABASE = ("php", "mariadbd", "mariadb-install-db")
 PROGRAMS = (
     Program(
-        *("smf", "SMF", "forum", _fill_smf, _serve_smf, (*_DATABASE, str(_SMF))),
+        *("smf", "SMF", "forum", _fill_smf, _serve_with_database, (*_DATABASE, str(_SMF))),
         "php-cli php-mysql php-mbstring mariadb-server",
         source="https://github.com/SimpleMachines/SMF at v2.1.4",
         path="/index.php",
@@ -340,5 +373,20 @@ PROGRAMS = (
         "php-cli php-sqlite3 php-mbstring php-xml",
         source="https://github.com/phpbb/phpbb at release-3.3.15, its phpBB after composer install",
         path="/index.php",
+    ),
+    Program(
+        *("discuz", "Discuz!", "forum", _fill_discuz, _serve_with_database),
+        (*_DATABASE, str(_DISCUZ)),
+        "php-cli php-mysql php-mbstring php-xml php-gd mariadb-server",
+        source="https://github.com/lhmouse/DiscuzX, the folder upload of its branch v3.5",
+        path="/forum.php",
+    ),
+    Program(
+        *("discuz-files", "Discuz! with addresses like files", "forum"),
+        *(lambda place: _fill_discuz(place, like_files=True), _serve_discuz_like_files),
+        (*_DATABASE, str(_DISCUZ)),
+        "php-cli php-mysql php-mbstring php-xml php-gd mariadb-server",
+        source="https://github.com/lhmouse/DiscuzX, the folder upload of its branch v3.5",
+        path="/forum.php",
     ),
 )

@@ -20,9 +20,10 @@ class Visitor:
         self._url = url
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
 
-    def send(self, path: str, form: Mapping[str, str], expected: str) -> None:
-        """Send *form*; what comes back has to have *expected* in it."""
+    def send(self, path: str, form: Mapping[str, str], expected: str) -> str:
+        """Send *form*; return what comes back, which has to have *expected* in it."""
         with self._opener.open(self._url + path, urlencode(form).encode(), timeout=300) as answer:
             said = answer.read().decode(errors="replace")
         if expected not in said:
             raise Unavailable(f"{path} with {sorted(form)} was answered with\n{said[-3000:]}")
+        return said

@@ -434,6 +434,12 @@ KNOWN = [
         place="/gallery/",
     ),
     Shown(
+        "discuz",
+        "http://a.example/bbs/forum.php?mod=viewthread&tid=7",
+        head(generator("Discuz! X3.5"), css("data/cache/style_1_common.css?yxm")),
+        place="/bbs/",
+    ),
+    Shown(
         "question2answer",
         "http://a.example/7/a-title",
         head(

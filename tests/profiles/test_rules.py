@@ -8,6 +8,7 @@ from scrapy_urlcanon.profiles.catalogue import profile
 from scrapy_urlcanon.profiles.installation import Installation, templates_at
 
 _OF_A_SHOP = "?product_id=7&route=product%2F"
+_TOPIC = "forum.php?mod=viewthread"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +88,19 @@ _OF_A_SHOP = "?product_id=7&route=product%2F"
         ("question2answer", "login?to=7/a-title", "login"),
         ("question2answer", "index.php/register?to=tags", "index.php/register"),
         ("question2answer", "7/a-title?start=0", "7/a-title"),
+        ("discuz", f"{_TOPIC}&tid=7&extra=page%3D2&page=1", f"{_TOPIC}&tid=7"),
+        ("discuz", f"{_TOPIC}&tid=7&page=2", f"{_TOPIC}&page=2&tid=7"),
+        ("discuz", "forum.php?mod=forumdisplay&fid=2&page=1", "forum.php?fid=2&mod=forumdisplay"),
+        # In which order the numbers stand is a setting.
+        ("discuz", "thread-7-1-3.html", "thread-7-1-3.html"),
+        # One author's posts, and another order, are views of which a page of the topic has all.
+        ("discuz", f"{_TOPIC}&authorid=3&tid=7", f"forum.php?authorid=3&{_TOPIC[10:]}&tid=7"),
+        (
+            *("discuz", "forum.php?mod=post&action=reply&tid=7&repquote=9&extra=page%3D1&page=2"),
+            "forum.php?action=reply&mod=post&repquote=9&tid=7",
+        ),
+        # Beside a forum, whose pages it is not.
+        ("discuz", "list.php?page=1&extra=a", "list.php?extra=a&page=1"),
         ("mantis", "view.php?id=7&nbn=2", "view.php?id=7"),
         ("mantis", "login_page.php?return=%2Fview.php%3Fid%3D7", "login_page.php"),
         ("mantis", "login_anon.php?return=%2Fa", "login_anon.php?return=%2Fa"),
@@ -107,6 +121,10 @@ def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url,
     [
         ("phpbb", "viewtopic.php?p=12", ["viewtopic.php?t=7", "viewtopic.php?start=10&t=7"]),
         ("phpbb", "viewtopic.php?f=2&p=12&t=7", ["viewtopic.php?f=2&p=13&t=7"]),
+        (
+            *("discuz", "forum.php?mod=redirect&goto=findpost&ptid=7&pid=12"),
+            ["forum.php?mod=viewthread&tid=7", f"{_TOPIC}&page=2&tid=7", "thread-7-2-1.html"],
+        ),
         ("question2answer", "7/a-title?show=12", ["7/a-title", "7/a-title?show=9&state=a-9"]),
         ("drupal", "comment/12", ["node/7", "node/7?page=1", "comment/13"]),
         ("drupal", "?q=comment%2F12", ["?q=node%2F7", "?page=1&q=node%2F7", "?q=comment%2F13"]),
