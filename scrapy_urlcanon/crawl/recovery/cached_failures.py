@@ -177,7 +177,7 @@ class _FailuresApart:
         return response
 
     def _stored_before(self, spider: Spider, request: Request) -> Response | None:
-        """Return what a crawl without the plugin, or without rules, stored of the URL of *request*.
+        """Return what a crawl without plugin or rules stored for the URL of *request*, or None.
 
         Not for an audit, which fetches a URL twice to see what differs.
         """
