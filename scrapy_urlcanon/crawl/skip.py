@@ -25,7 +25,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     own_mark_of,
     rewritten,
 )
-from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.drops import receives_repeated
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class SkippedRequests:
         if places:
             crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    @told_of_repeated
+    @receives_repeated
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request*, and count it, if its URL matches a template.
 

@@ -27,7 +27,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
-from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.drops import receives_repeated
 from scrapy_urlcanon.crawl.settings import ITEM, REFETCH_KEY, TEXT
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.wording import count_of
@@ -153,7 +153,7 @@ class EarlierPages:
         except sqlite3.Error as error:
             self._failing.note(error)
 
-    @told_of_repeated
+    @receives_repeated
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* if an earlier run has got its page.
 

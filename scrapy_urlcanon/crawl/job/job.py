@@ -39,7 +39,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     with_url,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.drops import receives_repeated
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen
 from scrapy_urlcanon.crawl.seen_sets.stored import files_in
@@ -192,7 +192,7 @@ class JobRecovery:
             self._restore_waiting()
         self._is_resumed = True
 
-    @told_of_repeated
+    @receives_repeated
     def request_scheduled(self, request: Request) -> None:
         """Write that *request* goes to the scheduler, unless the journal says so already."""
         identity = b""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _Receiver = TypeVar("_Receiver", bound="Callable[..., None]")
-_TOLD = "is_told_of_repeated"
+_RECEIVES_REPEATED = "receives_repeated_requests"
 _FILTERED = "dupefilter/filtered"
 """The stat under which Scrapy counts dropped requests (``dupefilters.py``, ``log``)."""
 ITEMS_AT_ONCE = 200
@@ -54,10 +54,10 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
         # A function, not the bound method, whose parameters the signal would inspect at each call.
         hear(crawler, request_dropped, signals.request_dropped)
         return
-    dupefilter.log = _ToldLog(dupefilter, receiver)
+    dupefilter.log = _ReportingLog(dupefilter, receiver)
 
 
-class _ToldLog:
+class _ReportingLog:
     """Wraps the ``log`` of a duplicate filter to report each drop.
 
     :param receiver: called with each dropped request.
@@ -123,19 +123,19 @@ class RepeatedRequests:
         if seen is None or fingerprinter is None or not self._is_way_clear():
             return _drops_none, _nothing
         receivers = self._receivers(signals.request_scheduled)
-        to_tell = [receiver for receiver in receivers if not _is_of_offsite(receiver)]
-        if not all(getattr(receiver, _TOLD, False) for receiver in to_tell):
+        to_call = [receiver for receiver in receivers if not _is_of_offsite(receiver)]
+        if not all(getattr(receiver, _RECEIVES_REPEATED, False) for receiver in to_call):
             return _drops_none, _nothing
-        return self._dropping(fingerprinter.fingerprint, seen, to_tell, dupefilter.log)
+        return self._dropping(fingerprinter.fingerprint, seen, to_call, dupefilter.log)
 
     def _dropping(
         self,
         fingerprint_of: Callable[[Request], bytes],
         seen: Container[bytes],
-        to_tell: Sequence[Callable[[Request], None]],
+        to_call: Sequence[Callable[[Request], None]],
         log: Callable[[Request, Spider | None], None],
     ) -> tuple[Callable[[Request], bool], Callable[[], None]]:
-        counting = log.receiver if isinstance(log, _ToldLog) and log.only_counts else None
+        counting = log.receiver if isinstance(log, _ReportingLog) and log.only_counts else None
         spider = self._crawler.spider
         counted = 0
         left = ITEMS_AT_ONCE
@@ -155,7 +155,7 @@ class RepeatedRequests:
             left -= 1
             # As with the signal, all receivers are called, even if one refuses the request.
             is_refused = False
-            for receiver in to_tell:
+            for receiver in to_call:
                 is_refused |= _tell(receiver, request, "scheduled", spider)
             if is_refused:
                 return True
@@ -186,13 +186,13 @@ class RepeatedRequests:
         return [*liveReceivers(getAllReceivers(self._crawler.signals.sender, signal))]
 
 
-def told_of_repeated(receiver: _Receiver) -> _Receiver:
-    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` may call by itself.
+def receives_repeated(receiver: _Receiver) -> _Receiver:
+    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` may call directly.
 
     It must take only the request, and may raise :exc:`~scrapy.exceptions.IgnoreRequest` to refuse
     it.
     """
-    setattr(receiver, _TOLD, True)
+    setattr(receiver, _RECEIVES_REPEATED, True)
     return receiver
 
 

@@ -16,7 +16,7 @@ from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.recovery.idle import on_idle
-from scrapy_urlcanon.crawl.scheduling.drops import told_of_repeated
+from scrapy_urlcanon.crawl.scheduling.drops import receives_repeated
 from scrapy_urlcanon.crawl.scheduling.engine import is_local
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -131,7 +131,7 @@ class PartsOfPages:
         """The requests that are held, in the order in which they came."""
         return (request for request, _ in self._held.values())
 
-    @told_of_repeated
+    @receives_repeated
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* if a page has shown its part, or may yet show it.
 
