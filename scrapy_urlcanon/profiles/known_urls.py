@@ -21,7 +21,9 @@ _MAX_URLS = 20_000
 _MAX_SEGMENTS = 6
 
 
-def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple[Profile, str]]:
+def recognised_by_urls(
+    urls: Iterable[str], profiles: Iterable[Profile]
+) -> list[tuple[Profile, str]]:
     """Return the profiles whose shapes of URLs a host has, each with its place.
 
     It takes URLs of two shapes below one place, and five URLs in all.
@@ -31,7 +33,7 @@ def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple
     >>> from scrapy_urlcanon.profiles.catalogue import our_profiles
     >>> urls = [f"http://a.example/forum/viewtopic.php?t={number}" for number in range(5)]
     >>> urls += ["http://a.example/forum/viewforum.php?f=1"]
-    >>> [(profile.name, place) for profile, place in told_by_urls(urls, our_profiles())]
+    >>> [(profile.name, place) for profile, place in recognised_by_urls(urls, our_profiles())]
     [('phpBB', '/forum/')]
     """
     by_first: dict[str, list[tuple[Profile, Template]]] = defaultdict(list)

@@ -18,7 +18,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import options_at
-from scrapy_urlcanon.profiles.known_urls import told_by_urls
+from scrapy_urlcanon.profiles.known_urls import recognised_by_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -140,9 +140,9 @@ def suspected(urls: Iterable[str]) -> Iterator[Suspected]:
         if url is not None:
             hosts.setdefault(_host_of(url.split("/", 3)[2]), []).append(url)
     for host, found in hosts.items():
-        told = told_by_urls(found, our_profiles())
-        parameters = Parameters(found if told else ())
-        for profile, place in told:
+        recognised = recognised_by_urls(found, our_profiles())
+        parameters = Parameters(found if recognised else ())
+        for profile, place in recognised:
             yield Suspected(profile, host, place, parameters)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from scrapy_urlcanon.profiles.catalogue import our_profiles
-from scrapy_urlcanon.profiles.known_urls import told_by_urls
+from scrapy_urlcanon.profiles.known_urls import recognised_by_urls
 from scrapy_urlcanon.profiles.suspicions import ODDS, Suspicions
 
 FORUM = [
@@ -14,11 +14,11 @@ FORUM = [
 
 def test_program_is_told_by_urls_of_two_shapes_below_one_place():
     """One shape, or few URLs, may be anybody's."""
-    assert [(one.name, place) for one, place in told_by_urls(FORUM, our_profiles())] == [
+    assert [(one.name, place) for one, place in recognised_by_urls(FORUM, our_profiles())] == [
         ("SMF", "/b/")
     ]
-    assert told_by_urls(FORUM[:5], our_profiles()) == []
-    assert told_by_urls(FORUM[-2:], our_profiles()) == []
+    assert recognised_by_urls(FORUM[:5], our_profiles()) == []
+    assert recognised_by_urls(FORUM[-2:], our_profiles()) == []
 
 
 @pytest.mark.parametrize(
