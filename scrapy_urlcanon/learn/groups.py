@@ -263,7 +263,7 @@ class Groups:
         :param shown: the pages of each URL.
         :param counts: by page, how many of the URLs show it.
         """
-        unlike = self._told_apart(counts, sources)
+        unlike = self._known_to_differ(counts, sources)
         several = [pages for pages in shown if not isinstance(pages, int)]
         lost_before = sum(max(0, len(unlike.intersection(pages)) - 1) for pages in several)
         lost = max(0, len(unlike) - 1 - lost_before)
@@ -295,7 +295,7 @@ class Groups:
         far = {p for p in pages if all(are_far(p, other) for other in others if other != p)}
         return tuple(s for s in sources if far and not far.isdisjoint(self.pages_of(s)))
 
-    def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
+    def _known_to_differ(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of *pages* that are known to differ from each other.
 
         A page that is known only as the target of a redirect was not fetched. It may be the same as

@@ -59,11 +59,11 @@ class Look:
         If no page of the class declares another URL, the site lets every page declare itself, which
         says nothing.
         """
-        own = self.own if self.told else 0
+        own = self.own if self.declaring else 0
         return Counter({DECLARES_ANOTHER: self.contradicted, DECLARES_ITSELF: own})
 
     @property
-    def told(self) -> set[int]:
+    def declaring(self) -> set[int]:
         """The pages that declare a URL outside the class, seen or not."""
         return self.claimed | self.seen | self.changed
 

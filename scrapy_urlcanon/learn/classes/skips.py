@@ -339,7 +339,7 @@ class _Skips:
         declarations, which say nothing about the others; nor for a class to which rewrites lead,
         to one URL of each page, since that is itself the other place of the URLs that lead there.
         """
-        undeclared = [count for page, count in look.others.items() if page not in look.told]
+        undeclared = [count for page, count in look.others.items() if page not in look.declaring]
         alone = undeclared.count(0)
         if alone in {0, len(undeclared)}:
             return alone == 0
@@ -398,14 +398,14 @@ class _Skips:
         another page was seen there, the crawl has not just missed the URL. 0 is returned if one in
         five of such pages is found at some other place, as posts on a later page of a topic are.
         """
-        untold = look.others.keys() - look.told
-        if all(look.others[page] for page in untold):
+        undeclaring = look.others.keys() - look.declaring
+        if all(look.others[page] for page in undeclaring):
             return 0
         pages = self._pages_found(found)
         beside = (one for one in self._classes if one is not found)
         shown = shown_in_place(pages, beside, self._groups)
         alone = elsewhere = 0
-        for page in untold:
+        for page in undeclaring:
             there = set[int]().union(*map(shown, found.pages[page]))
             if there - {page}:
                 alone += not look.others[page]
