@@ -291,8 +291,7 @@ class ScopeSearch:
         having = (*trial.changes, *self._groups.with_any(trial.valued))
         inside = [url for url in having if scope.holds(url)]
         # What a template has led to one section stands in others where it is linked.
-        is_linked = NO_ROW not in map(urls.find, inside)
-        is_default = is_new and is_linked and self._is_default()
+        is_default = is_new and self._is_default() and NO_ROW not in map(urls.find, inside)
         for depth in count():
             part = self._part_of_all(evidence, depth)
             if part is None or not part.is_expressible or (self._is_host_wide and part.segments):
