@@ -86,6 +86,7 @@ class Crawl:
     earlier: EarlierPages | None = None
     ordered: OrderedCrawl | None = None
     _job_rules: JobRules | None = None
+    _former = False
 
     def __init__(
         self, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None
@@ -369,7 +370,8 @@ class Crawl:
             self.first_urls.watch(
                 self._crawler, self.fingerprinter, on_foreign=self.dropped.counts.disown
             )
-            keep_apart(self._crawler, self._fallback, self.fingerprinter)
+            parts = (self._crawler, self._fallback, self.fingerprinter)
+            keep_apart(*parts, has_former=self._former)
         if self._shared:
             audit = self.audit
             suspend = audit.suspension.suspended_elsewhere if audit else self.rule_changes.suspend
@@ -467,7 +469,7 @@ class Crawl:
         if spider and any(map(settings.getbool, STORES)):
             from scrapy_urlcanon.crawl.job.guarded_stores import guard_stores
 
-            guard_stores(settings, configuration, mode, spider.name, self.unwritten)
+            self._former = guard_stores(settings, configuration, mode, spider.name, self.unwritten)
         return configuration
 
     def _make_fallback(self) -> None:

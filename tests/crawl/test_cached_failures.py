@@ -323,6 +323,8 @@ async def test_what_was_cached_without_rules_answers_its_own_url(crawl, caplog, 
         assert sorted(result.pages) == [*found, "/c?a=2&x=1"]
         return
     assert sorted(result.pages) == found
+    # And the next time, when the rules are those that the cache was last used with.
+    assert sorted((await crawl(site(pages), offline)).pages) == found
     assert [each for each in caplog.messages if "HTTP cache" in each] == []
     result = await crawl(site(pages), settings)
     assert result.hits == ["/c?a=2&x=1"]

@@ -33,17 +33,21 @@ def guard_stores(
     mode: str,
     spider: str,
     unwritten: UnwrittenFiles,
-) -> None:
+) -> bool:
     """Warn if the HTTP cache or scrapy-deltafetch was filled under other rules.
 
     Both look pages up by fingerprint, so that they no longer find a page whose fingerprint changed.
-    What the HTTP cache stored in a crawl without the plugin is found all the same.
+    What the HTTP cache stored in a crawl without the plugin, or without rules, is found all the
+    same.
 
     :param spider: the name of the spider: each spider has its own store.
+    :return: whether the HTTP cache may have responses of a crawl without the plugin, or under other
+        rules.
     :raises ConfigurationError: if a store was filled under other rules and *mode* is ``error``.
     """
     document = RulesDocument.of(configuration)
     problems = []
+    has_former = False
     for name, directory in _stores(settings):
         path = directory / f"{spider.replace('/', '_')}.{FILE}"
         stored = StoredRules(path)
@@ -52,9 +56,12 @@ def guard_stores(
             f"{entry.name}.".startswith(f"{spider}.") and entry != path
             for entry in directory.iterdir()
         )
-        if stored.document is not None and stored.document.digest == document.digest:
+        is_same = stored.document is not None and stored.document.digest == document.digest
+        stored.has_former |= is_used and not is_same
+        has_former |= name == _CACHE and stored.has_former
+        if is_same:
             continue
-        is_found = name == _CACHE and stored.document is None
+        is_found = name == _CACHE and stored.document is None and not stored.problem
         if is_used and not is_found:
             message = (
                 f"{stored.change_to(document)} since the store of {name} was made: "
@@ -71,6 +78,7 @@ def guard_stores(
         raise ConfigurationError(problems)
     for problem in problems:
         logger.warning("%s.", problem.message)
+    return has_former
 
 
 def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:

@@ -45,11 +45,13 @@ class StoredRules:
         """The entries that audits suspended, each with its domain."""
         self.recognised: dict[str, list[dict[str, Any]]] = {}
         """By host: the recognised programs, in the form of :meth:`.Installation.as_data`."""
+        self.has_former = False
+        """Whether part of the store was filled before the plugin was on, or under other rules."""
         self.problem: str | None = None
         """Why the file cannot be read, or None."""
         try:
             text = path.read_text(encoding="utf-8")
-            self.document, self.suspended, self.recognised = _parse(text)
+            self.document, self.suspended, self.recognised, self.has_former = _parse(text)
         except FileNotFoundError:
             pass
         # Whatever others wrote into the file may raise any exception.
@@ -98,6 +100,7 @@ class StoredRules:
             "rules": self.document.data,
             "suspended": [[*entry, domain] for entry, domain in sorted(self.suspended)],
             "recognised": list(chain.from_iterable(self.recognised.values())),
+            "former": self.has_former,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps(stored, indent=1))
@@ -105,8 +108,8 @@ class StoredRules:
 
 def _parse(
     text: str,
-) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]]]:
-    """Return the rules, the suspended entries and the recognised programs.
+) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]], bool]:
+    """Return the rules, the suspended entries, the recognised programs and ``has_former``.
 
     :raises Exception: of any kind, if the text is not as it was written.
     """
@@ -138,4 +141,4 @@ def _parse(
         if not all(isinstance(data.get(name), kind) for name, kind in _RECOGNISED.items()):
             raise TypeError("'recognised' has another shape")
         recognised.setdefault(data["host"], []).append(data)
-    return document, suspended, recognised
+    return document, suspended, recognised, stored.get("former") is True

@@ -55,14 +55,22 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
 
-def keep_failures_apart(crawler: Crawler, fingerprints: PageFingerprints) -> None:
-    """Wrap the storage of the HTTP cache of *crawler*, if any, in :class:`_FailuresApart`."""
+def keep_failures_apart(
+    crawler: Crawler, fingerprints: PageFingerprints, *, has_former: bool
+) -> None:
+    """Wrap the storage of the HTTP cache of *crawler*, if any, in :class:`_FailuresApart`.
+
+    :param has_former: whether the cache may have responses of a crawl without the plugin, or under
+        other rules.
+    """
     # A custom DOWNLOADER need not have middlewares.
     manager = getattr(crawler.engine.downloader, "middleware", None)
     for middleware in getattr(manager, "middlewares", ()):
         if isinstance(middleware, HttpCacheMiddleware):
             scheduled = _note_scheduled(crawler)
-            storage = _FailuresApart(middleware.storage, crawler, fingerprints, scheduled)
+            storage = _FailuresApart(
+                middleware.storage, crawler, fingerprints, scheduled, has_former=has_former
+            )
             middleware.storage = storage
 
 
@@ -115,8 +123,11 @@ class _FailuresApart:
         crawler: Crawler,
         fingerprints: PageFingerprints,
         scheduled: Container[Request],
+        *,
+        has_former: bool,
     ) -> None:
         self._storage = storage
+        self._has_former = has_former
         self._fingerprints = fingerprints
         self._scheduled = scheduled
         # The cache stores bodies as the site sent them, perhaps compressed.
@@ -164,7 +175,7 @@ class _FailuresApart:
                 response = None
         if response is None:
             response = self._stored(spider, marked(request, RELEASED))
-        if response is None:
+        if response is None and self._has_former:
             response = self._stored_before(spider, request)
         if response is None or (is_success(response) and not response.body):
             # Empty bodies are never stored there: the process was killed while it wrote a page.

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def keep_apart(
-    crawler: Crawler, fallback: RequestFingerprinterProtocol, fingerprints: PageFingerprints
+    crawler: Crawler,
+    fallback: RequestFingerprinterProtocol,
+    fingerprints: PageFingerprints,
+    *,
+    has_former: bool,
 ) -> None:
     """Keep the failures in the HTTP cache, and the files of media pipelines, apart by URL.
 
@@ -22,13 +26,16 @@ def keep_apart(
     fingerprint, failures included, and do not tell anybody what they skip. So if a rule is wrong,
     or one of two URLs fails, an item would get the wrong file or none, and no audit or rescue would
     see it.
+
+    :param has_former: whether the cache may have responses of a crawl without the plugin, or under
+        other rules.
     """
     if crawler.settings.getbool(HTTPCACHE):
         from scrapy_urlcanon.crawl.recovery.cached_failures import (  # noqa: PLC0415
             keep_failures_apart,
         )
 
-        keep_failures_apart(crawler, fingerprints)
+        keep_failures_apart(crawler, fingerprints, has_former=has_former)
     if crawler.settings.getwithbase("ITEM_PIPELINES"):
         from scrapy.pipelines.media import MediaPipeline  # noqa: PLC0415
 
