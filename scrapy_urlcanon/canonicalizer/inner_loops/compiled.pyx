@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
-"""What the fast path asks of each character of a URL, compiled.
+"""The inner loops of the fast path over the characters of a URL, compiled.
 
-Each function gives what the one of its name in :mod:`.in_python` or
-:mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` gives, which are used where there was no C
-compiler to build this with. They read ASCII byte by byte, and leave other text to these.
+Each function returns what the function of the same name in :mod:`.in_python` or
+:mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` returns. Those are used if this could not be
+built, for want of a C compiler, and for text that is not ASCII.
 """
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
@@ -17,19 +17,19 @@ cdef extern from "Python.h":
     str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
     str PyUnicode_DecodeASCII(const char* text, Py_ssize_t size, const char* errors)
 
-# What a character is, by bits.
+# Classes of characters, one bit each.
 cdef enum:
     IN_PATH = 1
     IN_QUERY = 2
     VISIBLE = 4
-    # What stays percent-encoded.
+    # Characters that stay percent-encoded.
     ENCODED_IN_PATH = 8
     ENCODED_IN_QUERY = 16
     IN_HOST = 32
     LOWER = 64
     DIGIT = 128
 
-# What a name is by the Public Suffix List, as in `in_python`.
+# Kinds of names in the Public Suffix List, as in `in_python`.
 cdef enum:
     SUFFIX = 1
     ANY_LABEL = 2
@@ -38,7 +38,7 @@ cdef enum:
 cdef unsigned char[256] KINDS
 cdef signed char[256] DIGITS
 cdef const char* HEX = b"0123456789ABCDEF"
-# Of a shorter text what is made of it fits on the stack.
+# The output for a text up to this size is made on the stack.
 cdef enum:
     SHORT = 512
 
@@ -60,7 +60,7 @@ cdef object _module_in_python = None
 
 
 cdef object _in_python():
-    """Return the functions in Python, imported for the first text that is not ASCII: few are."""
+    """Return the module in Python, imported for the first text that is not ASCII; few are not."""
     global _module_in_python
     if _module_in_python is None:
         from scrapy_urlcanon.canonicalizer.inner_loops import in_python
@@ -69,9 +69,9 @@ cdef object _in_python():
 
 
 cdef inline int _escaped(const unsigned char* text, Py_ssize_t left) noexcept:
-    """Return the byte of the escape that *text*, of which *left* bytes are left, begins with.
+    """Return the byte that the escape at the beginning of *text* stands for; -1 if there is none.
 
-    -1 where it begins with none.
+    *left* is the number of bytes of *text*.
     """
     if left < 3 or text[0] != b"%" or DIGITS[text[1]] < 0 or DIGITS[text[2]] < 0:
         return -1
@@ -79,7 +79,7 @@ cdef inline int _escaped(const unsigned char* text, Py_ssize_t left) noexcept:
 
 
 cdef inline bint _is_kept(const unsigned char* text, Py_ssize_t left, int kind) noexcept:
-    """Tell whether *text* begins with an escape of *kind* in capitals."""
+    """Tell whether *text* begins with an upper-case escape of a character of *kind*."""
     cdef int escaped = _escaped(text, left)
     return escaped >= 0 and KINDS[escaped] & kind and text[1] < b"a" and text[2] < b"a"
 
@@ -90,7 +90,7 @@ cdef inline char* _put_escape(char* out, int number) noexcept:
 
 
 cdef bint _is_path(const unsigned char* text, Py_ssize_t size) noexcept:
-    """Tell whether *text* is a path in its one spelling."""
+    """Tell whether *text* is a path whose percent-encoding is normalized."""
     cdef Py_ssize_t at = 0
     while at < size:
         if KINDS[text[at]] & IN_PATH:
@@ -103,7 +103,10 @@ cdef bint _is_path(const unsigned char* text, Py_ssize_t size) noexcept:
 
 
 cdef Py_ssize_t _put_path(const unsigned char* text, Py_ssize_t size, char* out) noexcept:
-    """Put the one spelling of the path *text* into *out*, up to what decoding makes an escape."""
+    """Write the path *text* with normalized percent-encoding to *out*.
+
+    Percent signs that begin no escape are left to :func:`_put_stray`.
+    """
     cdef char* end = out
     cdef Py_ssize_t at = 0
     cdef int escaped
@@ -127,7 +130,7 @@ cdef Py_ssize_t _put_path(const unsigned char* text, Py_ssize_t size, char* out)
 
 
 cdef Py_ssize_t _put_stray(const unsigned char* text, Py_ssize_t size, char* out) noexcept:
-    """Put *text* into *out*, with ``%25`` for each percent sign that starts no escape."""
+    """Write *text* to *out*, with ``%25`` for each percent sign that begins no escape."""
     cdef char* end = out
     cdef Py_ssize_t at
     for at in range(size):
@@ -140,9 +143,9 @@ cdef Py_ssize_t _put_stray(const unsigned char* text, Py_ssize_t size, char* out
 
 
 cdef str _path(const unsigned char* text, Py_ssize_t size):
-    """Return the one spelling of the path *text*, which has another one."""
+    """Return the path *text* with normalized percent-encoding, if it is not normalized yet."""
     cdef char[6 * SHORT] short
-    # Each of the two steps makes at most three characters of one.
+    # Each of the two steps turns one character into at most three.
     cdef char* out = short
     if size > SHORT // 2:
         out = <char*>PyMem_Malloc(12 * size)
@@ -161,7 +164,7 @@ cdef str _path(const unsigned char* text, Py_ssize_t size):
 
 
 cdef bint _is_query(const unsigned char* text, Py_ssize_t size) noexcept:
-    """Tell whether *text* is a query in its one spelling, with at least one parameter."""
+    """Tell whether *text* is a normalized query with at least one parameter."""
     cdef Py_ssize_t at = 0
     cdef int signs = 0
     while at < size:
@@ -181,7 +184,7 @@ cdef bint _is_query(const unsigned char* text, Py_ssize_t size) noexcept:
 
 
 cdef Py_ssize_t _put_query(const unsigned char* text, Py_ssize_t size, char* out) noexcept:
-    """Put the one spelling of the query *text* into *out*, at most three characters for one."""
+    """Write the normalized query *text* to *out*: at most three characters for each."""
     cdef char* end = out
     cdef Py_ssize_t at = 0
     cdef bint is_empty = True, has_sign = False
@@ -226,13 +229,13 @@ cdef Py_ssize_t _put_query(const unsigned char* text, Py_ssize_t size, char* out
             end[0] = b"="
             end += 1
     elif end > out:
-        # What came last was empty.
+        # The last parameter was empty.
         end -= 1
     return end - out
 
 
 cdef str _query(const unsigned char* text, Py_ssize_t size):
-    """Return the one spelling of the query *text*, which has another one."""
+    """Return the query *text* normalized, if it is not normalized yet."""
     cdef char[3 * SHORT + 1] short
     cdef char* out = short
     if size > SHORT:
@@ -263,7 +266,7 @@ def encode_query(query):
 
 
 cdef Py_ssize_t _start_of_plain_host(const unsigned char* text, Py_ssize_t size) noexcept:
-    """Return where in *text*, scheme and host, a plain host begins; -1 if there is none."""
+    """Return the index in *text*, scheme and host, where a plain host begins; -1 for none."""
     cdef Py_ssize_t start, at
     if size >= 8 and memcmp(text, b"http://", 7) == 0:
         start = 7
@@ -273,7 +276,7 @@ cdef Py_ssize_t _start_of_plain_host(const unsigned char* text, Py_ssize_t size)
         return -1
     if text[start] == b".":
         return -1
-    # A last label that is not all letters could be a number.
+    # A last label with other characters than letters could be a number.
     at = size
     while at > start and KINDS[text[at - 1]] & LOWER:
         at -= 1
@@ -300,14 +303,14 @@ def plain_host(prefix):
 cdef inline Py_ssize_t _start_of_label(
     const unsigned char* text, Py_ssize_t first, Py_ssize_t end
 ) noexcept:
-    """Return where the label begins that ends at *end*, in the host that begins at *first*."""
+    """Return the start of the label that ends at *end*, in the host that begins at *first*."""
     while end > first and text[end - 1] != b".":
         end -= 1
     return end
 
 
 cdef bint _is_under(str text, Py_ssize_t first, set ends) except -1:
-    """Tell of the host with which *text* ends, from *first*, what :func:`is_under` does."""
+    """Do as :func:`is_under` for the host that begins at *first* and ends with *text*."""
     cdef const unsigned char* letters = PyUnicode_1BYTE_DATA(text)
     cdef Py_ssize_t size = len(text)
     cdef Py_ssize_t last = _start_of_label(letters, first, size)
@@ -331,16 +334,14 @@ cdef bint _is_number(const unsigned char* text, Py_ssize_t start, Py_ssize_t end
 
 
 cdef Py_ssize_t _start_of_domain(str whole, Py_ssize_t first, dict names) except -2:
-    """Return where the registrable domain begins of the host with which *whole* ends, from *first*.
-
-    -1 if it has none.
+    """Return the start of the registrable domain in the host from *first* on; -1 for none.
     """
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(whole)
     cdef Py_ssize_t size = len(whole)
     cdef Py_ssize_t start = _start_of_label(text, first, size), suffix = start, at
     cdef object found = names.get(PyUnicode_Substring(whole, start, size))
     cdef int kind
-    # An address in brackets ends with one.
+    # An IPv6 address ends with a bracket.
     if found is None and (
         start == size or text[size - 1] == b"]" or _is_number(text, start, size)
     ):
@@ -375,7 +376,7 @@ def start_of_domain(host, dict names not None):
 
 
 cdef Py_ssize_t _behind_www(str whole, Py_ssize_t first, dict names, bint numbered) except -1:
-    """Return what the host with which *whole* ends, from *first*, begins at without its ``www``."""
+    """Return the index in *whole* at which the host from *first* on begins without its ``www``."""
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(whole)
     cdef Py_ssize_t at = first, end, start
     if len(whole) - first < 4 or memcmp(text + first, b"www", 3) != 0:

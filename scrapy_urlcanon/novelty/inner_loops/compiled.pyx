@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
-"""What is asked of each URL, feature and line, compiled.
+"""The inner loops over URLs, features and lines, compiled.
 
-Each function gives what the one of its name in :mod:`.in_python` gives, which is used where there
-was no C compiler to build this with.
+Each function returns what the function of the same name in :mod:`.in_python` returns. That one is
+used if this could not be built, for want of a C compiler.
 """
 
 from cpython.array cimport array
@@ -56,7 +56,7 @@ def split_url(str url not None):
     )
 
 
-# The checksum of zlib. These texts have some ten letters: to call it takes longer than to count.
+# CRC-32, as in zlib. For texts of some ten letters a call of zlib would take longer.
 cdef uint32_t[256] CRC_OF_BYTE
 
 
@@ -93,7 +93,7 @@ cdef uint32_t _crc(str text, uint32_t begin) except? 0:
 
 
 cdef struct Crcs:
-    # What ``_crcs`` returns in Python.
+    # The three results of ``_crcs`` in Python.
     uint32_t begin, first, again
 
 
@@ -192,7 +192,8 @@ cdef int _add_all(Found* found, tuple path, tuple query) except -1:
 cdef bytes _features(Found* found, tuple path, tuple query):
     if not path:
         raise IndexError("no path")
-    # A prefix and a segment at most for each of the path, and a text and its head for each value.
+    # At most a prefix and a segment for each segment of the path, and a text and its head for each
+    # value.
     cdef size_t most = 2 * (2 * len(path) + 2 + 2 * len(query))
     found.count, found.least = 0, MOST_MET
     found.numbers = <uint32_t*>PyMem_Malloc(most * sizeof(uint32_t))
@@ -227,21 +228,21 @@ def hash_texts(tuple path not None, tuple query not None, uint64_t of_host):
 
 
 cdef double* _numbers(array numbers) except? NULL:
-    """Return the *numbers* of an array. To ask for its buffer takes longer than to learn."""
+    """Return the *numbers* of an array. The buffer protocol would take longer than learning."""
     if numbers.ob_descr.typecode != c"d":
         raise ValueError("expected an array of the type 'd'")
     return numbers.data.as_doubles
 
 
 cdef inline uint32_t _feature(bytes features, Py_ssize_t number) noexcept:
-    # A copy: bytes need not be aligned.
+    # Copied, since the number may not be aligned.
     cdef uint32_t found
     memcpy(&found, PyBytes_AS_STRING(features) + number * sizeof(uint32_t), sizeof(uint32_t))
     return found
 
 
 cdef Py_ssize_t _count(bytes features, Py_ssize_t size) except -1:
-    """Return how many *features* there are, all of which are below *size*."""
+    """Return the number of *features*, and raise an error if one is not below *size*."""
     cdef Py_ssize_t count = PyBytes_GET_SIZE(features) // <Py_ssize_t>sizeof(uint32_t), number
     for number in range(count):
         if _feature(features, number) >= size:
@@ -319,7 +320,7 @@ def learn(
     cdef Py_ssize_t count = _count(features, min(len(weights), len(known))), number
     if not count:
         raise ZeroDivisionError("no features")
-    # What falls on one number twice is learned twice, by the doubt that there was.
+    # Taken before anything is learned: two features may share a number.
     cdef double* doubts = <double*>PyMem_Malloc(count * sizeof(double))
     if doubts == NULL:
         raise MemoryError
@@ -401,7 +402,7 @@ def own_shares(unsigned short[::1] places not None, texts):
         raise IndexError("array index out of range")
     for text in texts:
         size += len(text)
-    # No text has more words, and no more runs, than letters.
+    # A text has no more words, and no more runs, than letters.
     cdef uint32_t* runs = <uint32_t*>PyMem_Malloc((2 * size + 1) * sizeof(uint32_t))
     if runs == NULL:
         raise MemoryError

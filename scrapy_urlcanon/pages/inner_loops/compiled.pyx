@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
-"""What is asked of each byte, and of each line, compiled.
+"""The loops over each byte and line of a page's text, compiled.
 
-Each function gives what the one of its name in :mod:`.in_python` gives, which is used where there
-was no C compiler to build this with.
+Each function returns what the function of the same name in :mod:`.in_python` returns. That one is
+used if this could not be built, for want of a C compiler.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -40,16 +40,16 @@ cdef Py_ssize_t _other_space(const unsigned char* text, Py_ssize_t left) noexcep
 
 
 cdef inline Py_ssize_t _space(const unsigned char* text, Py_ssize_t left) noexcept:
-    """Return how many bytes the white space has that *text* begins with, 0 where it is none."""
+    """Return the size of the white space character at the beginning of *text*; 0 for none."""
     if not left or not BEGINS_SPACE[text[0]]:
         return 0
     return 1 if text[0] < 128 else _other_space(text, left)
 
 
 cdef bint _is_folded(const unsigned char* line, Py_ssize_t size) noexcept:
-    """Tell whether *line*, of some bytes, is ASCII without any white space to fold, as most are.
+    """Tell whether *line*, not empty, is ASCII without white space to fold, as most lines are.
 
-    What looks at every byte looks at many at a time.
+    The loop has no early exit, so that the compiler can vectorize it.
     """
     cdef Py_ssize_t at
     cdef bint is_other = line[0] == b" " or line[size - 1] == b" "
@@ -61,7 +61,7 @@ cdef bint _is_folded(const unsigned char* line, Py_ssize_t size) noexcept:
 
 
 cdef Py_ssize_t _fold(const unsigned char* line, Py_ssize_t size, char* out) noexcept:
-    """Put *line* into *out*, white space folded; return its size there."""
+    """Write *line* with white space folded to *out*; return its size."""
     cdef Py_ssize_t at = 0, made = 0, space
     if size and _is_folded(line, size):
         memcpy(out, line, size)
@@ -86,7 +86,7 @@ def fold_spaces(bytes text not None):
     cdef Py_ssize_t left = PyBytes_GET_SIZE(text), size, made
     cdef const char* line = PyBytes_AS_STRING(text)
     cdef const char* end
-    # The end of a line stands before the next one that holds anything.
+    # A line end is written before each further line that is not empty.
     cdef bytes folded = PyBytes_FromStringAndSize(NULL, left + 1)
     cdef char* start = PyBytes_AS_STRING(folded)
     cdef char* out = start
@@ -122,7 +122,7 @@ def has_time(bytes text not None):
 
 def has_token(bytes text not None, Py_ssize_t least):
     cdef const unsigned char* letters = <const unsigned char*>PyBytes_AS_STRING(text)
-    # One of so many side by side is at each place that so many lie between.
+    # A run of *least* digits covers one of every *least* places, so only these are looked at.
     cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at = least - 1, start, end
     while at < size:
         start = end = at
@@ -137,11 +137,11 @@ def has_token(bytes text not None, Py_ssize_t least):
 
 
 cdef Py_ssize_t _shape(const char* line, Py_ssize_t size, char* out) noexcept:
-    """Put *line* with every number made ``0`` into *out*; return its size, 0 where it is as it was."""
+    """Write *line* with each number made ``0`` to *out*; return its size, 0 if it has none."""
     cdef Py_ssize_t at, made = 0
     cdef bint is_other = False
     for at in range(size):
-        # Most lines have none: what looks at every byte of them looks at many at a time.
+        # Without an early exit, so that the compiler can vectorize it: most lines have none.
         is_other |= _is_number(line[at])
     if not is_other:
         return 0
@@ -165,7 +165,7 @@ def lines_and_shapes(bytes text not None):
     cdef const char* end
     cdef list lines = [], words = []
     cdef dict shapes = {}
-    # As long as the longest line, which may be all.
+    # The longest line may be the whole text.
     cdef char* shape = <char*>PyMem_Malloc(max(1, left))
     if shape == NULL:
         raise MemoryError
@@ -249,7 +249,7 @@ cdef int _order_of_64(const void* one, const void* other) noexcept nogil:
 
 
 cdef Py_ssize_t _distinct(number* hashes, Py_ssize_t size) noexcept:
-    """Sort *hashes*, leave each once, and return how many there are."""
+    """Sort *hashes* and remove repeated ones; return how many are left."""
     qsort(hashes, size, sizeof(number), _order_of_32 if number is uint32_t else _order_of_64)
     cdef Py_ssize_t at, kept = 0
     for at in range(size):
@@ -260,11 +260,11 @@ cdef Py_ssize_t _distinct(number* hashes, Py_ssize_t size) noexcept:
 
 
 cdef bytes _smallest(number* hashes, Py_ssize_t size, Py_ssize_t count):
-    """Return the *count* smallest of *hashes*, each once, sorted and packed; their order changes."""
+    """Return the *count* smallest distinct *hashes*, sorted and packed; reorders *hashes*."""
     cdef Py_ssize_t at, few = 0
     cdef number bound
     if size > 2 * count:
-        # They are spread evenly: few are to be sorted.
+        # Hashes are spread evenly, so a bound leaves few to sort.
         bound = ~<number>0 // size * (count + count // 2)
         for at in range(size):
             if hashes[at] < bound:
@@ -298,7 +298,7 @@ def lines_by_kind(columns not None, boilerplate not None):
 
 def sorted_hashes(hashes not None):
     cdef Py_ssize_t size = len(hashes), at
-    # The bytes of an object begin where a number of this size may stand.
+    # The bytes of a bytes object are aligned for numbers of this size.
     cdef bytes made = PyBytes_FromStringAndSize(NULL, size * sizeof(uint64_t))
     cdef uint64_t* numbers = <uint64_t*>PyBytes_AS_STRING(made)
     for at in range(size):
@@ -391,7 +391,7 @@ def unpacked_lines(bytes data not None, Py_ssize_t count, Py_ssize_t others, int
 cdef inline uint64_t _xxh3(uint64_t number) noexcept:
     """Return XXH3_64bits of a number's eight bytes, with the seed 0 (xxHash, XXH3_len_4to8_64b).
 
-    The first constant is two words of its secret, in exclusive or.
+    The first constant is the exclusive or of two words of its secret.
     """
     cdef uint64_t found = (number << 32 | number >> 32) ^ <uint64_t>0xC73AB174C5ECD5A2
     found ^= (found << 49 | found >> 15) ^ (found << 24 | found >> 40)
@@ -466,7 +466,7 @@ cdef uint32_t _xxh32(const unsigned char* text, Py_ssize_t size) noexcept:
 cdef Py_ssize_t _hash_pieces(
     const unsigned char* text, Py_ssize_t size, unsigned char separator, uint32_t* hashes
 ) noexcept:
-    """Put the hash of each passage, or word, into *hashes*; return how many there are."""
+    """Write the hash of each passage or word to *hashes*; return how many there are."""
     cdef Py_ssize_t length, count = 0
     cdef const unsigned char* end = text + size
     cdef const unsigned char* cut
@@ -484,7 +484,8 @@ cdef Py_ssize_t _hash_pieces(
 def smallest_passages(bytes text not None, Py_ssize_t count):
     cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at
     cdef const unsigned char* source = <const unsigned char*>PyBytes_AS_STRING(text)
-    # Each letter d ends a passage, each space a word, and each long passage a word more.
+    # Each letter d ends a passage, each space a word, and each long passage has one word more than
+    # spaces.
     cdef Py_ssize_t most = size + size // LONG_PASSAGE + 1
     cdef uint32_t* hashes = <uint32_t*>PyMem_Malloc(most * sizeof(uint32_t) + size)
     if hashes == NULL:
