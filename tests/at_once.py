@@ -1,7 +1,7 @@
-"""Answers what a crawl asks for in its own process, at once.
+"""Answers the requests of a crawl within its own process, without a network.
 
-The server of a test and the crawl run in one process: the way through threads and sockets would
-cost as much as all else that is done for a page. What is to fail goes that way.
+The server of a test and the crawl run in one process. Threads and sockets between them would cost
+as much as all else that is done for a page. Only requests that are to fail go over the network.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _PARTS = re.compile(r"(https?)://([^/?]*)(.*)")
 
 
 class Site(Loopback):
-    """Serves a site over the network, and to a crawl with its download handler at once."""
+    """Serves a site over the network, and without it to crawls with its download handler."""
 
     def __init__(self, respond: Respond) -> None:
         super().__init__(respond)
         self._kept: defaultdict[str, list[Response]] = defaultdict(list)
         handler = type("Handler", (_Handler,), {"site": self})
         self.settings = {"DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), handler)}
-        """The settings of a crawl that it answers at once."""
+        """The settings of a crawl that is answered without a network."""
 
     def asked(self, request: Request) -> Response | None:
-        """Return the answer, or None where the network is to fail with it."""
+        """Return the answer, or None if the request is to fail on the network."""
         answer = super()._answer(request)
         if not answer.fault:
             return answer

@@ -1,4 +1,4 @@
-"""A shop whose rules are right or wrong, which the audit is to find out."""
+"""A shop under rules that are right or wrong, for tests of the audit."""
 
 from loopback import page
 from sites import SITE, FollowSpider, links
@@ -15,7 +15,7 @@ BOILERPLATE = " ".join(f"menu{n}" for n in range(200))
 
 
 class FirstPage(FollowSpider):
-    """Follows the links of the home page alone: it does not look at what is no page."""
+    """Follows the links of the home page only, and so never parses a response that is no HTML."""
 
     def parse(self, response):
         yield {"url": response.url, "text": ""}
@@ -40,7 +40,7 @@ def shop(urls, answer):
 
 
 def audits(figures):
-    """Return what audits found, but for that of each entry: not what it took to find it."""
+    """Return the stats of what audits found, without those of single entries and of costs."""
     found = {k: v for k, v in figures.items() if k.startswith("audit") and "/rule/" not in k}
     found.pop("audit/fetches", None)
     return found

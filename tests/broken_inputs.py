@@ -1,4 +1,4 @@
-"""Inputs of ``learn`` that cannot be read to their end."""
+"""Inputs of ``learn`` that break off or are damaged."""
 
 import gzip
 

@@ -22,7 +22,7 @@ HEADER = "url\tstatus\tmain_sha1"
 
 
 def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100", encoding="utf-8"):
-    """Run one action in this process, and return what a process of its own would have.
+    """Run one action in this process; return what a process of its own would have returned.
 
     :param stdin: what it reads; as bytes where that is perhaps no text.
     :param encoding: that of its standard output.
@@ -47,7 +47,7 @@ def scrapy(*arguments, cwd, environment=(), stdin="", columns="100"):
 
 
 def run_warm(command, *, cwd, env, check):
-    """Do what ``subprocess.run`` does with a *command* that is Python's, for Scrapy."""
+    """Do as ``subprocess.run`` for a *command* that runs Scrapy with Python."""
     assert check
     scrapy(*command[command.index("scrapy") + 1 :], cwd=cwd, environment=env).check_returncode()
 
@@ -100,7 +100,7 @@ def as_arguments(settings):
 
 
 def _ask(what):
-    """Return the number with which the process that runs the commands answers."""
+    """Return the number that the process that runs the commands answers with."""
     warm = _warm_scrapy()
     print(json.dumps(what), file=warm.stdin, flush=True)
     return int(warm.stdout.readline())
@@ -108,7 +108,7 @@ def _ask(what):
 
 @cache
 def _warm_scrapy():
-    """Return the process that runs the commands; it ends with its input, and so with this one."""
+    """Return the process that runs the commands; it ends with its input, so with this process."""
     return subprocess.Popen(
         [sys.executable, Path(__file__).with_name("warm_scrapy.py")],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -120,7 +120,7 @@ def _warm_scrapy():
 
 @contextmanager
 def _as_process(cwd, environment, stdin):
-    """Go to *cwd*, with no project and no environment that is not its own."""
+    """Go to *cwd*, with the project and the environment of that directory only."""
     with pytest.MonkeyPatch.context() as patch:
         # What Scrapy sets itself, so that it is undone.
         patch.setenv("SCRAPY_SETTINGS_MODULE", "")
@@ -138,7 +138,7 @@ def _as_process(cwd, environment, stdin):
 
 @contextmanager
 def _without_project():
-    """Import the modules of a project anew, as they are on the disk now."""
+    """Forget the modules of a project, so that they are imported again from the disk."""
     others = {name: sys.modules.pop(name) for name in _modules_of_project()}
     importlib.invalidate_caches()
     yield

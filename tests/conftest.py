@@ -1,4 +1,4 @@
-"""What all tests share: the Hypothesis profile, the shared data, crawls on a recording server."""
+"""Fixtures of all tests: the Hypothesis profiles, shared data, crawls on a recording server."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def quick_copy(settings):
 
 
 def own_copy(value):
-    """Return *value*, or a copy of it where it can be changed."""
+    """Return *value*, or a copy of it if it is mutable."""
     if type(value) in {str, int, bool, float, type(None)}:
         return value
     return value.copy() if isinstance(value, BaseSettings) else deepcopy(value)
@@ -53,7 +53,7 @@ def own_copy(value):
 BaseSettings.copy = quick_copy
 
 SHARED_CRAWLS = ("shop_reports", "crawled_shop")
-"""Fixtures for which a site is crawled."""
+"""Fixtures that crawl a site."""
 
 
 def pytest_collection_modifyitems(config, items):
@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Let the collector of garbage pass over what stays: all tests, and what is imported."""
+    """Have the garbage collector skip what stays: all tests, and what is imported."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20)
@@ -79,7 +79,7 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session", autouse=True)
 def small_shop():
-    """Make the example site a shop of 12 products, which has every kind of page."""
+    """Reduce the example site to a shop of 12 products, which still has every kind of page."""
     with pytest.MonkeyPatch.context() as patch:
         for stock, kept in ((PRODUCTS, 12), (CATEGORIES, 2), (BOARDS, 2)):
             for key in list(stock)[kept:]:

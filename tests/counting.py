@@ -1,4 +1,4 @@
-"""Counts what runs, where a time would differ from machine to machine."""
+"""Counts instructions and calls, which do not differ from machine to machine as times do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Cost(NamedTuple):
-    """What was counted."""
+    """The counts of one run."""
 
     instructions: int
     calls: int

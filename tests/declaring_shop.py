@@ -14,7 +14,7 @@ ON = {"URLCANON_DECLARED_CANONICAL": True, **ORDERED}
 # So small a share that none but the first three are audited.
 AUDITED = {**ON, "URLCANON_AUDIT": 1e-9}
 PROOF = 5
-"""So many pages have to show that a way of declaring is right."""
+"""How many pages have to be right until their way of declaring is believed."""
 BOILERPLATE = " ".join(f"menu{n}" for n in range(200))
 
 
@@ -29,9 +29,9 @@ def article(subject, canonical=None, *, urls=()):
 
 
 def respond_with(answer, *levels):
-    """Return a site whose home page leads to *levels* of URLs, and *answer* to everything else.
+    """Return a site whose home page leads to *levels* of URLs; *answer* answers everything else.
 
-    A level is linked by a page that is linked behind all of the level before.
+    Each level is linked by a page that is the last link of the level before.
     """
     hubs = {"/": links(*levels[0], "/hub/1")}
     hubs |= {f"/hub/{n}": links(*level, f"/hub/{n + 1}") for n, level in enumerate(levels[1:], 1)}
@@ -46,7 +46,7 @@ def articles(result):
 
 
 def shop(request):
-    """Answer as a shop does that tells of each item under which URL it belongs."""
+    """Answer as a shop in which each URL of an item declares the right canonical URL."""
     return article(request.path[1:], request.path)
 
 
@@ -63,7 +63,7 @@ def declared(figures):
 
 
 def assert_sums_agree(result):
-    """Assert that all figures of what was dropped are of the same drops."""
+    """Assert that all stats of drops add up to the same number."""
     figures, stats = result.figures, result.stats
     assert figures["dropped"] == stats.get("dupefilter/filtered", 0)
     assert figures["dropped/exact"] + figures["dropped/variant"] == figures["dropped"]
@@ -72,7 +72,7 @@ def assert_sums_agree(result):
 
 
 def liar_from(number):
-    """Return a shop that tells the truth of its items below *number*, and then lies."""
+    """Return a shop whose items below *number* declare right URLs, and the others wrong ones."""
 
     def answer(request):
         is_lie = int(request.path[5:]) >= number and request.query

@@ -87,7 +87,7 @@ class Site:
         self._dead: set[str] = set()
         self._targets: dict[str, str] = {}
         self.places: dict[str, str] = {}
-        """Where the page of each URL that redirects is, by its canonical URL."""
+        """The target of each URL that redirects, by its canonical URL."""
         paths = ["/"]
         for n in range(size):
             path = f"/p{n}"
@@ -153,18 +153,18 @@ class Site:
 
 @dataclass
 class Outcome:
-    """What came of one job."""
+    """The outcome of one job."""
 
     kills: int = 0
     lost: set[tuple[str, str]] = field(default_factory=set)
     pages: int = 0
     requests: int = 0
     fetched_twice: int = 0
-    """Requests for URLs that a run before had requested."""
+    """The number of requests for URLs that an earlier run had requested."""
     stats: Counter[str] = field(default_factory=Counter)
-    """The figures of the plugin, of the runs that were not killed."""
+    """The stats of the plugin, added up over the runs that were not killed."""
     errors: str = ""
-    """What the runs logged, if a traceback is in it or one failed."""
+    """The log of the runs, if it has a traceback or a run failed."""
 
     @property
     def is_right(self) -> bool:
@@ -194,7 +194,7 @@ class Job:
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
-        """Kill and resume the job, and let it end."""
+        """Kill and resume the job, and let its last run end."""
         if "URLCANON_SKIP_PLACES" in self._settings:
             with closing(SkipPlaces(self._directory / "places")) as places:
                 places.add(self._site.places)

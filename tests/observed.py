@@ -8,13 +8,13 @@ HOST = "http://shop.example"
 
 
 def see(url, content, *, host=HOST, **fields):
-    """Return what a page shows; one without content shows nothing that could tell it."""
+    """Return an observation of a page; without *content* it has nothing to recognise it by."""
     digest = content and sha1(content.encode()).hexdigest()
     return Observation(url if "://" in url else host + url, main_sha1=digest, **fields)
 
 
 def pages(path, count=12, **fields):
-    """Pages that differ, each under one URL."""
+    """Different pages, each under one URL."""
     return [see(path.format(i), f"page {i}", **fields) for i in range(count)]
 
 

@@ -1,8 +1,8 @@
-"""A crawl without a network: our components and Scrapy's dupefilter around a link graph.
+"""A crawl without a network: the plugin's components and Scrapy's dupefilter around a link graph.
 
-Every part that decides which page is reached is the real one; the engine, the scheduler's
-queue and the redirect middleware are the few lines that matter of them here. So a property
-test can make thousands of crawls.
+All parts that decide which page is reached are real. The engine, the scheduler's queue and the
+redirect middleware are reduced to the few lines that matter here, so that a property test can make
+thousands of crawls.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Simulation:
     An answer is a tuple: ``("page", name, links)`` or ``("page", name, links, canonical)``,
     ``("redirect", url)`` or ``("error",)``.
 
-    :param lifo: whether what was scheduled last is fetched first, as in Scrapy.
+    :param lifo: whether the last request is fetched first, as in Scrapy.
     """
 
     def __init__(self, graph, settings, *, lifo=True):
@@ -64,7 +64,7 @@ class Simulation:
                 self._spider_middlewares.append(kind.from_crawler(self.crawler))
 
     def crawl(self, request):
-        """Do what ``ExecutionEngine.crawl`` does."""
+        """Do as ``ExecutionEngine.crawl``."""
         self._send(signals.request_scheduled, request=request)
         if not request.dont_filter and self._dupefilter.request_seen(request):
             self._send(signals.request_dropped, request=request)

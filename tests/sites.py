@@ -1,4 +1,4 @@
-"""Sites to crawl, a spider that crawls them, and what came of it."""
+"""Sites to crawl, spiders that crawl them, and the outcome of a crawl."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 SITE = "http://site.example"
 ALONE = {"TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
-"""The settings under which Scrapy starts no servers beside a crawl, which take as long as it."""
+"""Settings without the servers that Scrapy starts beside a crawl, which take as long as it."""
 # Scrapy 2.15 fetches on while a page waits for its callback, unless that bounds it.
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
-"""The settings under which no request is chosen before the page before it was read."""
+"""Settings with which no request is chosen before the last page was processed."""
 
 
 class FollowSpider(Spider):
@@ -50,7 +50,7 @@ class FollowSpider(Spider):
 
 
 class ItemSpider(FollowSpider):
-    """Has an item of each page that is one."""
+    """Yields an item for each page that is one."""
 
     def parse(self, response):
         if "/item/" in response.url:
@@ -59,7 +59,7 @@ class ItemSpider(FollowSpider):
 
 
 class RetryingSpider(FollowSpider):
-    """Has a page that asks for a captcha fetched again."""
+    """Requests a page again if it asks for a captcha."""
 
     def parse(self, response):
         if "captcha" in response.text:
@@ -97,10 +97,10 @@ class ClosedScheduler(Scheduler):
 
 @dataclass
 class Crawl:
-    """What came of a crawl."""
+    """The outcome of a crawl."""
 
     hits: list[str]
-    """The URLs that the server was asked for, in order, without the site's own prefix."""
+    """The requested URLs in order, without the prefix of the site."""
     items: list[dict[str, Any]]
     stats: dict[str, Any]
     crawler: Crawler
@@ -116,7 +116,7 @@ class Crawl:
 
     @property
     def figures(self):
-        """The figures of the plugin, without their prefix."""
+        """The stats of the plugin, without their prefix."""
         return {k.removeprefix(PREFIX): v for k, v in self.stats.items() if k.startswith(PREFIX)}
 
 
@@ -148,5 +148,5 @@ def site(pages, *, missing=404):
 
 
 def forget_queue():
-    """Leave of the queue of the job in the folder ``job`` what a kill does."""
+    """Empty the state of the queue in the folder ``job``, as after a kill."""
     Path("job/requests.queue/active.json").write_text("", encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Sites with traps: most of their URLs bring nothing new, and one part of them is the content.
+"""Sites with traps: most of their URLs bring nothing new, and one part of the site is the content.
 
-Each is a function from a URL to an HTML text, or None where there is no page; its ``content`` are
-the URLs of its pages of content. All text is made of the URL, so any two crawls see the same site.
+Each site is a function from a URL to an HTML text, or None for no page; ``content`` has the URLs of
+its pages of content. All text is derived from the URL, so that any two crawls see the same site.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _WORDS = ["".join(Random(n).choices(_SYLLABLES, k=2 + n % 3)) for n in range(4_0
 
 
 def words(seed, count):
-    """Return *count* words that are the same for the same *seed*."""
+    """Return *count* words, the same for each *seed*."""
     return " ".join(Random(f"{seed}").choices(_WORDS, k=count))
 
 
@@ -31,12 +31,12 @@ def html(title, lines, links):
 
 
 def parameters(parts):
-    """Return the parameters of a URL that was split."""
+    """Return the parameters of a split URL."""
     return dict(parse_qsl(parts.query, keep_blank_values=True))
 
 
 class Site:
-    """What the sites have in common: a home page, listings by number, and articles."""
+    """Base of the sites: a home page, numbered listings, and articles."""
 
     articles = 300
     per_listing = 10
@@ -141,7 +141,7 @@ class Shop(Site):
 
 
 class Variants(Site):
-    """Log-in forms with another return address each, print views and session ids."""
+    """Log-in forms, each with another return address, print views and session ids."""
 
     def extra_links(self, url):
         path = urlsplit(url).path
@@ -160,7 +160,7 @@ class Variants(Site):
 
 
 class Calendar(Site):
-    """A calendar without an end, each day of which is a page."""
+    """A calendar without end, with a page for each day."""
 
     def extra_links(self, url):
         del url
@@ -187,7 +187,7 @@ class Calendar(Site):
 
 
 class Even(Site):
-    """Every page is news, and no kind of them more than another."""
+    """Every page has news, and no kind of pages more than another."""
 
 
 class Late(Site):

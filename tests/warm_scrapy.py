@@ -1,9 +1,9 @@
-"""Runs Scrapy's command line in processes that begin with all that is imported.
+"""Runs Scrapy's command line in forked processes, in which everything is imported already.
 
 ``python warm_scrapy.py`` reads a line of JSON for each command: its arguments, working directory
 and environment, and the paths of its standard input, output and error. It forks, and writes the
-number of its copy. Where it reads such a number, it waits for that copy and writes the status with
-which it ended. To import Scrapy takes most of what most commands of tests take.
+process id of the copy. If it reads such an id, it waits for that copy and writes its exit status.
+For most commands in tests, importing Scrapy takes most of the time.
 """
 
 import gc
@@ -26,7 +26,7 @@ _ONE = ("DOWNLOADER", "SCHEDULER", "SCHEDULER_PRIORITY_QUEUE", "DUPEFILTER_CLASS
 
 
 def import_all():
-    """Import what commands and crawls do; no reactor, of which a process has one."""
+    """Import what commands and crawls import, but for a reactor: a process has only one."""
     settings = Settings()
     many = [settings[f"{name}_BASE"] for name in _MANY]
     paths = [*many[0], *many[1], *many[2], *many[3].values(), *map(settings.get, _ONE)]
@@ -41,7 +41,7 @@ def import_all():
 
 
 def become(arguments, cwd, environment, files):
-    """Be a process that was started with these, in the foreground."""
+    """Become a process that was started with these, in the foreground."""
     # Which a shell has its background jobs ignore, and so all that they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(cwd)
@@ -60,7 +60,7 @@ def become(arguments, cwd, environment, files):
 
 
 def main():
-    """Begin commands, and wait for them."""
+    """Start commands, and wait for them."""
     import_all()
     for line in sys.stdin:
         asked = json.loads(line)

@@ -1,4 +1,4 @@
-"""A spider that writes down at once what it gets, to be killed in the middle of a crawl."""
+"""A spider that writes to a file at once what it gets, since it is killed in the middle."""
 
 import json
 from pathlib import Path
