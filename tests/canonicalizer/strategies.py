@@ -1,4 +1,4 @@
-"""Hypothesis strategies: URLs that hit the grammar hard, other spellings of them, rule sets."""
+"""Hypothesis strategies: URLs that strain the grammar, other spellings of them, rule sets."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ TOKENS = [*DELIMITERS, *INVISIBLE, *ESCAPES, *SEGMENTS, *LETTERS, *NAMES, *FILES
 
 tokens = st.sampled_from(TOKENS)
 texts = st.text(st.characters()) | st.lists(tokens, max_size=12).map("".join)
-"""Any text, half surrogate pairs among it, and any order of tokens."""
+"""Any text, including lone surrogates, and tokens in any order."""
 
 
 def _mostly(usual: list[str]) -> SearchStrategy[str]:
@@ -96,14 +96,14 @@ _fragments = _mostly(["top", "!/a", "/a", ""]).map("#{}".format)
 
 @st.composite
 def urls(draw: DrawFn, hosts: SearchStrategy[str] = _hosts) -> str:
-    """Draw what looks like a URL, with oddities in any of its components."""
+    """Draw text that looks like a URL, with oddities in any component."""
     url = draw(_schemes) + draw(_slashes) + draw(_userinfo) + draw(hosts) + draw(_ports)
     return url + draw(_paths) + draw(st.just("") | _queries) + draw(st.just("") | _fragments)
 
 
 @st.composite
 def mutated(draw: DrawFn, originals: SearchStrategy[str]) -> str:
-    """Draw one of *originals* with tokens put in, put in place of others, or removed."""
+    """Draw one of *originals* with tokens inserted, replaced or removed."""
     url = draw(originals)
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(url)))
@@ -237,4 +237,4 @@ urls_with_rules = st.one_of(
     st.sampled_from(_of_examples),
     mutated(st.sampled_from(_of_examples)),
 )
-"""URLs for most of which there are rules among :data:`rules`."""
+"""URLs, most of which have rules among :data:`rules`."""

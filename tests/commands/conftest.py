@@ -16,7 +16,7 @@ class CrawledShop(NamedTuple):
 
     crawl: Crawl
     store: Path
-    """What it saw, to learn from."""
+    """The store of observations, to learn from."""
 
 
 @pytest.fixture(scope="session")

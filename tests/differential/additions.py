@@ -1,8 +1,8 @@
-"""What sites, spiders and settings have that the generator did not draw at first.
+"""Features of sites, spiders and settings that were added to the generator later.
 
-Each addition takes a case and returns it with more, drawn of a source of its own: the seeds
-before :data:`FIRST`, before :data:`SECOND`, before :data:`THIRD` and before :data:`FOURTH` keep the
-sites that they always made.
+Each addition takes a case and returns it with one feature more. It has a random source of its
+own, and is drawn only from a certain seed on (:data:`FIRST` to :data:`FOURTH`), so that earlier
+seeds keep their sites.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def added(case: Case, name: str, urls: Urls, random: Random) -> Case:
 
 
 def _raises_by_url(case: Case, urls: Urls, random: Random) -> Case:
-    """Let the callback raise at some URLs, where it begins or half through its output."""
+    """Let the callback raise at some URLs, at its beginning or halfway through its output."""
     every = _every(urls)
     chosen = random.sample(every, min(len(every), random.randint(1, 4)))
     return _interfered(
@@ -98,7 +98,7 @@ def _raises_by_url(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _exceptions_handled(case: Case, urls: Urls, random: Random) -> Case:
-    """Let a spider middleware handle what callbacks raise, by asking for another URL perhaps."""
+    """Let a spider middleware handle exceptions of callbacks, perhaps by requesting another URL."""
     handled = []
     for url in _every(urls):
         other = random.choice(urls[identity(url) or ""])
@@ -110,7 +110,7 @@ def _exceptions_handled(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _idles(case: Case, urls: Urls, random: Random) -> Case:
-    """Have more start requests; all but the first are made when the spider is idle."""
+    """Add start requests; all but the first are made when the spider is idle."""
     every = _every(urls)
     fed = tuple(
         Link(url, _callback(case, url), dont_filter=random.random() < 0.5)
@@ -144,7 +144,7 @@ def _adjusted(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _cut_short(case: Case, urls: Urls, random: Random) -> Case:
-    """Cut short what one URL of some pages answers, for some time perhaps."""
+    """Truncate the answer of one URL of some pages, perhaps only for a while."""
     answers = dict(case.answers)
     for name, of_page in urls.items():
         if name in case.pages and random.random() < 0.5:
@@ -154,10 +154,10 @@ def _cut_short(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _believed(case: Case, urls: Urls, random: Random) -> Case:
-    """Have so many pages that declare a right canonical URL that the plugin believes it.
+    """Add so many pages with a right canonical URL that the plugin believes declarations.
 
-    All are linked from the first page, by a URL that no rule touches; later ones by the
-    canonical one too. At some of them the callback raises, or they fail.
+    All are linked from the first page, by a URL that no rule changes; later ones by the
+    canonical URL too. Some of them fail, or the callback raises at them.
     """
     names = [f"p{number}" for number in _BELIEVED]
     pages, answers, interferences = dict(case.pages), dict(case.answers), []
@@ -210,7 +210,7 @@ def _program(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _other_rules(case: Case, urls: Urls, random: Random) -> Case:
-    """Let the next run of a job have other rules, which are right too."""
+    """Give the next run of a job other rules, which are right too."""
     del urls
     if not case.end:
         return case
@@ -230,7 +230,7 @@ def _ends_twice(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _moved(case: Case, urls: Urls, random: Random) -> Case:
-    """Let a middleware answer with a page at another of its URLs, as a browser does."""
+    """Let a middleware answer with the page under another of its URLs, as a browser does."""
     chosen = random.sample(_every(urls), random.randint(1, 3))
     return _interfered(
         case,
@@ -247,7 +247,7 @@ def _moved(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _own_meta(case: Case, urls: Urls, random: Random) -> Case:
-    """Let requests say themselves what page they are for, or how they are filtered."""
+    """Let requests name their page, or how they are filtered, in their own meta."""
     del urls
     owns = ("key", "key", "drop", "record")
     chosen = random.sample(owns, random.randint(1, 2))
@@ -258,14 +258,14 @@ def _own_meta(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _cookies(case: Case, urls: Urls, random: Random) -> Case:
-    """Have the server send who has no cookie to the same URL with one: once for each host."""
+    """Have each host redirect a client without a cookie to the same URL with one, once."""
     del urls, random
     settings = {**case.settings, "COOKIES_ENABLED": True, "REDIRECT_MAX_TIMES": 2 * MAX_REDIRECTS}
     return replace(case, server=(*case.server, "cookies"), settings=settings)
 
 
 def _validates(case: Case, urls: Urls, random: Random) -> Case:
-    """Crawl twice with a cache whose pages have to be validated: they have not changed."""
+    """Crawl twice with a cache whose pages have to be validated; they have not changed."""
     del urls, random
     settings = {
         **case.settings,
@@ -276,7 +276,7 @@ def _validates(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _vanishes(case: Case, urls: Urls, random: Random) -> Case:
-    """Let some URLs have their page the first time they are asked, and never again."""
+    """Let some URLs show their page at the first request, and never again."""
     answers = dict(case.answers)
     faults = (Answer(404, first=1), Answer(503, first=1), Answer(first=1))
     for url in _every(urls):
@@ -310,7 +310,7 @@ def _mixing(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _heads(case: Case, urls: Urls, random: Random) -> Case:
-    """Have the spider ask for the head of some pages before it asks for them."""
+    """Have the spider send ``HEAD`` for some pages before it requests them."""
     del urls
     pages = {}
     for name, page in case.pages.items():
@@ -324,17 +324,17 @@ def _heads(case: Case, urls: Urls, random: Random) -> Case:
 
 
 def _encodes(case: Case, urls: Urls, random: Random) -> Case:
-    """Have the server compress what it sends, in one way or another for each URL."""
+    """Have the server compress its responses, with an encoding by URL."""
     del urls, random
     return replace(case, server=(*case.server, "encodes"))
 
 
 def _proved(case: Case, urls: Urls, random: Random) -> Case:
-    """Have pages that prove a way of declaring first, and then others that declare so.
+    """Add pages that prove a way of declaring, and then others that declare in that way.
 
-    These are linked by their canonical URL when the spider should have them by another one; some of
-    them it has not: they fail, the callback raises, or a spider middleware keeps them from it, and
-    makes nothing of that perhaps.
+    When these are linked by their canonical URL, the spider should have them by another one.
+    Some of them it has not: they fail, the callback raises, or a spider middleware keeps them
+    from it, perhaps without any error.
     """
     names = [f"p{number}" for number in _PROVED]
     pages, answers, interferences = dict(case.pages), dict(case.answers), []
@@ -394,7 +394,7 @@ def _every(urls: Urls) -> list[str]:
 
 
 def _callback(case: Case, url: str) -> str:
-    """Return a callback that asks for the page of *url*, for *url* itself if one does."""
+    """Return a callback that requests the page of *url*; if one requests *url* itself, that one."""
     callbacks = {}
     for link in case.links():
         if link.callback != "start":

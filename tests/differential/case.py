@@ -1,8 +1,8 @@
 """A site, a spider and settings, as plain data: what is generated, shrunk and printed.
 
-A page is known by an identity, ``p3``, and a file by one like ``f1``. It stands in the path of
-every URL of the page; whatever else a URL has is decoration that the site does not look at. So
-every rule that takes decoration away is right, and what a URL is about needs no rules to know.
+Each page has an identity such as ``p3``, and each file one such as ``f1``, which is in the path
+of all its URLs. Everything else in a URL is decoration that the site ignores. So every rule that
+removes decoration is right, and the page of a URL is known without rules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CALLBACKS = ("parse", "parse_b", "parse_c")
 MAX_REDIRECTS = 4
-"""More than any chain of redirects has that does not end in a loop."""
+"""More redirects than any chain has that does not end in a loop."""
 _IDENTITY = re.compile(r"/([pf]\d+)")
 
 
@@ -38,54 +38,54 @@ class Link:
     dont_filter: bool = False
     priority: int = 0
     mirror: str = ""
-    """What the errback asks for, which has the same page: "" has no errback."""
+    """The URL of the same page that the errback requests; "" for no errback."""
     meta: str = ""
-    """``all``: what the response has in ``meta`` is passed on, as many spiders do."""
+    """``all``: the ``meta`` of the response is passed on, as many spiders do."""
     rules: Any = None
-    """What is given as ``meta["urlcanon"]``."""
+    """The value of ``meta["urlcanon"]``."""
     kind: str = ""
-    """``form``, ``json`` or ``own``: of which subclass of ``Request`` it is."""
+    """The subclass of ``Request``: ``form``, ``json`` or ``own``."""
     arguments: bool = False
     """Whether it has ``cb_kwargs``."""
     own: str = ""
-    """What its ``meta`` says of it alone: ``key`` names its page, ``drop`` has it fetched anyway,
-    ``record`` has it stand for no other one."""
+    """What its ``meta`` sets for this request only: ``key`` names its page, ``drop`` has it
+    fetched anyway, ``record`` keeps it from making others duplicates."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one URL answers; where there is none, it is its page, with the status 200."""
+    """The answer of one URL. A URL without an answer shows its page, with status 200."""
 
     status: int = 200
     location: str | None = None
     refresh: str = ""
-    """Where a ``<meta http-equiv=refresh>`` leads to."""
+    """The target of a ``<meta http-equiv=refresh>``."""
     body: str = "error"
-    """``page``, ``error``, ``empty``, ``captcha``, or the name of a page that stands for many."""
+    """``page``, ``error``, ``empty``, ``captcha``, or the name of a page that many URLs show."""
     reset: bool = False
     """Whether the connection is reset."""
     times: int = 0
-    """How often it answers so, before it has its page; 0 is for good."""
+    """How many times it answers so before it shows its page; 0 for always."""
     first: int = 0
-    """How often it has its page first, before it answers so."""
+    """How many times it shows its page before it answers so."""
     is_cut: bool = False
-    """Whether its body is cut short before the links."""
+    """Whether its body is truncated before the links."""
 
     @property
     def is_for_good(self) -> bool:
-        """Whether the URL has its page at no time."""
+        """Whether the URL never shows its page."""
         return not self.times and not self.first
 
 
 @dataclass(frozen=True)
 class Page:
-    """What all URLs of one page show."""
+    """The page that all its URLs show."""
 
     links: tuple[Link, ...] = ()
     files: tuple[str, ...] = ()
-    """What the item of this page has in ``file_urls``."""
+    """The ``file_urls`` of the item of this page."""
     inline: tuple[str, ...] = ()
-    """What the callback downloads while it runs."""
+    """The URLs that the callback downloads while it runs."""
     canonical: str = ""
     """The canonical URL that it declares."""
     raises: bool = False
@@ -94,16 +94,17 @@ class Page:
 
 @dataclass(frozen=True)
 class Interference:
-    """What a middleware of the user does to the requests for one URL."""
+    """An action of a middleware of the user, or of the spider, on the requests for one URL."""
 
     where: str
-    """``request``, ``response`` or ``exception`` of a downloader middleware, ``input`` of a
-    spider middleware, ``link``: a request for it is removed from the output, ``handler``: what its
-    callback raises is handled; or the callback of the spider itself, which raises: ``callback``."""
+    """``request``, ``response`` or ``exception``: methods of a downloader middleware. ``input``:
+    of a spider middleware. ``link``: a request for the URL is removed from the output.
+    ``handler``: exceptions of its callback are handled. ``callback``: the callback of the spider
+    raises."""
     url: str
     action: str = "ignore"
-    """``ignore``, ``raise``, ``half``: raise half through the output, ``page``: answer with the
-    page, ``moved``: with the page at *other*, ``error``: answer with a 404, ``request``: ask for
+    """``ignore``; ``raise``; ``half``: raise halfway through the output; ``page``: answer with
+    the page; ``moved``: with the page under *other*; ``error``: with a 404; ``request``: request
     *other* instead."""
     other: str = ""
     priority: int = 500
@@ -111,7 +112,7 @@ class Interference:
 
 @dataclass(frozen=True)
 class Case:
-    """All that two crawls have in common."""
+    """Everything that both crawls have in common."""
 
     pages: dict[str, Page]
     start: tuple[Link, ...]
@@ -122,19 +123,19 @@ class Case:
     """The robots.txt of a host; others have none."""
     interferences: tuple[Interference, ...] = ()
     spider: str = "plain"
-    """``plain`` or ``crawl``, with a rule for each callback."""
+    """``plain``, or ``crawl`` for a ``CrawlSpider`` with a rule for each callback."""
     handled: tuple[int, ...] = ()
     """The spider's ``handle_httpstatus_list``."""
     habits: tuple[str, ...] = ()
-    """What else the spider does: it ``follows`` redirects itself, ``retries`` what is a captcha,
-    its callbacks are ``lambdas`` or ``partials``, it ``sleeps`` between its requests, begins
-    ``late`` with them, returns them from ``coroutines``, yields ``items`` too, for a slow
-    pipeline, ``starts late``, makes its start requests as it ``idles``, or ``listens`` from its
-    first page on to what is dropped."""
+    """Habits of the spider: it ``follows`` redirects itself; ``retries`` captchas; its callbacks
+    are ``lambdas`` or ``partials``; it ``sleeps`` between its requests, begins ``late`` with
+    them, or returns them from ``coroutines``; it yields ``items`` too, for a slow pipeline; it
+    ``starts late``, or makes its start requests when it ``idles``; it ``listens`` to drops from
+    its first page on."""
     server: tuple[str, ...] = ()
-    """What else the server does: it sends who has no cookie to the same URL with one, unless the
-    request is filtered (``cookies``), has what is cached validated (``validates``), and compresses
-    what it sends (``encodes``)."""
+    """Habits of the server: it redirects a client without a cookie to the same URL with one,
+    unless the request is filtered (``cookies``); wants cached pages validated (``validates``);
+    compresses its responses (``encodes``)."""
     mixing: str = ""
     """What a spider middleware does to the output of callbacks: ``reversed``, each request
     ``twice``, or ``late``."""
@@ -142,32 +143,32 @@ class Case:
     """The order of that middleware."""
     allowed_domains: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
-    """Of both crawls; ``JOBDIR`` stands for a directory of each one's own."""
+    """Settings of both crawls. Each gets a ``JOBDIR`` of its own."""
     plugin: dict[str, Any] = field(default_factory=dict)
-    """Of the crawl with the plugin."""
+    """Settings of the crawl with the plugin."""
     places: dict[str, str] = field(default_factory=dict)
-    """What the plugin is told of URLs that are skipped: another one of the same page."""
+    """For each URL that is skipped, another URL of its page, which the plugin gets as a setting."""
     program: str = ""
     """The known program that the site runs on."""
     crawls: int = 1
-    """Two: the second one has the HTTP cache that the first one filled."""
+    """With two, the second crawl has the HTTP cache that the first one filled."""
     end: str = ""
-    """How the first run of the job with the plugin ends, which is then resumed: ``stop``, in order,
-    or ``kill``."""
+    """How the first run of the job with the plugin ends before it is resumed: by an orderly
+    ``stop``, or a ``kill``."""
     end_after: int = 0
-    """After how many requests."""
+    """The number of requests after which it ends."""
     end_again: int = 0
-    """After how many more the second run ends in the same way; 0 if it does not."""
+    """After how many more requests the second run ends in the same way; 0 if it does not."""
     later_plugin: dict[str, Any] = field(default_factory=dict)
-    """What is different in the settings of all runs but the first."""
+    """Settings of all runs but the first."""
 
     def answer(self, url: str) -> Answer | None:
-        """Return what *url* is to answer instead of its page."""
+        """Return the answer of *url* in place of its page."""
         return self.answers.get(key(url))
 
     @property
     def canonicalizer(self) -> Canonicalizer:
-        """That of the crawl with the plugin."""
+        """The canonicalizer of the crawl with the plugin."""
         rules = self.plugin.get("URLCANON_RULES") or self.plugin.get("URLCANON_SPIDER_RULES", {})
         if self.program:
             rules = {**rules, HOST: merged([rules.get(HOST, {}), OF_PROGRAM])}
@@ -179,19 +180,19 @@ class Case:
         return bool(self.settings.get("REDIRECT_ENABLED", True)) or "follows" in self.habits
 
     def shows_page(self, answer: Answer) -> bool:
-        """Tell whether *answer* has the page since the spider handles its status."""
+        """Tell whether *answer* counts as the page because the spider handles its status."""
         return answer.status in self.handled and "follows" not in self.habits
 
     def forbids(self, url: str) -> bool:
         """Tell whether a robots.txt forbids *url*.
 
-        Of several requests that wait for that file Scrapy may let all but the first pass.
+        Of several requests that wait for that file, Scrapy may let all but the first pass.
         """
         text = self.robots.get(urlsplit(url).hostname or "", "")
         return not Protego.parse(text).can_fetch(url, "Scrapy")
 
     def links(self) -> Iterator[Link]:
-        """Yield all requests that the spider may make but for media and inline downloads."""
+        """Yield all requests that the spider may make, but for media and inline downloads."""
         yield from self.start
         for page in self.pages.values():
             yield from page.links
@@ -220,12 +221,12 @@ class Case:
 
     @property
     def _at_the_download(self) -> Iterator[Interference]:
-        """The interferences that say what a request gets; the others only refuse."""
+        """The interferences that determine the response of a request; the others only refuse it."""
         wheres = {"request", "response", "exception"}
         return (each for each in self.interferences if each.where in wheres)
 
     def next_hop(self, url: str) -> str | None:
-        """Return where a request for *url* leads on to, by a redirect or a middleware."""
+        """Return the next URL of a request for *url*, by a redirect or a middleware."""
         for each in self._at_the_download:
             if key(each.url) != key(url):
                 continue
@@ -247,7 +248,7 @@ class Case:
         )
 
     def asked_by_handler(self, url: str) -> str | None:
-        """Return what is asked for where the callback raises at the end of *url*."""
+        """Return the URL that is requested when the callback raises at the end of *url*."""
         end = self.end_of(url)
         if end is None or not self.raises_at(end):
             return None
@@ -257,12 +258,12 @@ class Case:
         return None
 
     def end_of(self, url: str) -> str | None:
-        """Return the URL at which a request for *url* ends; None is a loop."""
+        """Return the URL at which a request for *url* ends; None for a loop."""
         *_, last = self.chain(url)
         return None if self.next_hop(last) else last
 
     def chain(self, url: str) -> Iterator[str]:
-        """Yield *url* and where it leads, once each."""
+        """Yield *url* and the URLs that it leads to, each once."""
         seen: set[str] = set()
         following: str | None = url
         while following is not None and key(following) not in seen:
@@ -271,7 +272,7 @@ class Case:
             following = self.next_hop(following)
 
     def shown(self, url: str) -> str | None:
-        """Return what a request for *url* ends with, if nobody forbids it; None is a failure."""
+        """Return what a request for *url* ends with, if nothing forbids it; None for a failure."""
         end = self.end_of(url)
         if end is None:
             return None
@@ -288,7 +289,7 @@ class Case:
 
 
 def redirect_target(url: str, answer: Answer, *, follows: bool = True) -> str | None:
-    """Return where *answer* of *url* leads to, None if nowhere."""
+    """Return the target of *answer* for *url*; None for no redirect."""
     if answer.refresh:
         return answer.refresh
     redirects = {301, 302, 303, 307, 308}
@@ -304,7 +305,7 @@ def redirect_target(url: str, answer: Answer, *, follows: bool = True) -> str | 
 
 @lru_cache(100_000)
 def key(url: str) -> str:
-    """Return what URLs have in common that Scrapy alone takes for one."""
+    """Return a key that URLs share if Scrapy alone takes them for one."""
     return canonicalize_url(url)
 
 

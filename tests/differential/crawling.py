@@ -1,4 +1,4 @@
-"""Crawls a case, with the plugin or without it, and tells what the spider got."""
+"""Crawls a case with the plugin or without it, and notes what the spider got."""
 
 from __future__ import annotations
 
@@ -48,28 +48,29 @@ _INTERFERING: dict[int, type] = {}
 
 @dataclass
 class Got:
-    """What came of a crawl."""
+    """The outcome of a crawl."""
 
     pairs: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Callback and page, or ``item of p1`` and file, and the URL that it first came by."""
+    """By callback and page, or ``item of p1`` and file, the URL by which it came first."""
     delivered: defaultdict[tuple[str, str], set[str]] = field(
         default_factory=lambda: defaultdict(set)
     )
-    """The pages that were got for a callback and the URL that the spider asked for."""
+    """The pages that came, by callback and requested URL."""
     by_url: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The pages that were got for a callback and the URL at which the response was."""
+    """The pages that came, by callback and URL of the response."""
     whole: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Those of which a callback got all, and did not raise, for a URL that the spider asked for or
-    at which the response was."""
+    """The pages that came whole, at which the callback did not raise, by callback and requested
+    URL or URL of the response."""
     dropped: defaultdict[tuple[str, str], set[str]] = field(
         default_factory=lambda: defaultdict(set)
     )
-    """Where a request that the spider made led to, when it was dropped as a duplicate there."""
+    """The URLs to which a request of the spider had led when it was dropped there as a
+    duplicate."""
     hits: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    """Tracebacks of the plugin, and what else is not as it should be."""
+    """Tracebacks of the plugin, and other errors."""
     stats: dict[str, Any] = field(default_factory=dict)
-    """Those of the last crawl."""
+    """The stats of the last crawl."""
 
     def add(self, callback: str, name: str, url: str) -> None:
         """Note that *callback* got the page *name*, with a response at *url*."""
@@ -79,7 +80,7 @@ class Got:
     def deliver(self, callback: str, name: str, response: Response, *, is_whole: bool) -> None:
         """Note that *callback* got *response*, which shows the page *name*.
 
-        :param is_whole: whether that is all of it, and it is made something of.
+        :param is_whole: whether that is all of the page, and the callback did not raise.
         """
         self.add(callback, name, response.url)
         asked = [(callback, key(response.url))]
@@ -97,7 +98,7 @@ class Got:
             self.dropped[origin[0], key(origin[1])].add(key(request.url))
 
     def pages_of(self, callback: str, url: str) -> set[str]:
-        """Return what *callback* got, at some time, for having asked for *url*."""
+        """Return the pages that *callback* ever got for its requests of *url*."""
         asked = callback, key(url)
         names = set(self.delivered[asked])
         for target in self.dropped[asked]:
@@ -105,14 +106,14 @@ class Got:
         return names
 
     def is_whole(self, callback: str, url: str, name: str) -> bool:
-        """Tell whether *callback* got all of the page *name* for having asked for *url*."""
+        """Tell whether *callback* got all of the page *name* for a request of *url*."""
         asked = callback, key(url)
         targets = [asked, *((callback, target) for target in self.dropped[asked])]
         return any(name in self.whole[each] for each in targets)
 
 
 class _Errors(logging.Handler):
-    """Keeps the tracebacks that go through the plugin."""
+    """Collects the tracebacks that go through the plugin."""
 
     def __init__(self, found: list[str]) -> None:
         super().__init__(logging.ERROR)
@@ -143,8 +144,8 @@ async def crawl_all(case: Case, *, plugin: bool) -> list[Got]:
 async def _crawl_in_runs(case: Case, server: Server, directory: Path) -> Got:
     """Crawl with the plugin, end it as the case says, and resume it; return what all runs got.
 
-    Whatever a killed process does after that is not seen by the next run, nor is what it gets: that
-    one has the directory of the job as it was then.
+    A kill is simulated: the next run gets a copy of the job's directory from that moment, and
+    nothing that the first process does or gets afterwards.
     """
     got, later = Got(), replace(case, plugin={**case.plugin, **case.later_plugin})
     await _crawl_to_its_end(case, case.end_after, server, directory, got)

@@ -1,11 +1,11 @@
-"""Random sites that declare canonical URLs, some of them wrong ones, and what must not be lost.
+"""Random sites that declare canonical URLs, some of them wrong, and what must not be lost.
 
-Each item has a URL of its own and some with a parameter, all of which declare the first. Of each
-parameter a share of these URLs, none, some or all, is an item of its own: there it is a lie. Pages
-may have something that is another at each visit.
+Each item has a URL of its own, and URLs with a parameter that declare it. Of the URLs with each
+parameter none, some or all are other items: for these the declaration is a lie. Pages may have
+something that changes at each visit.
 
-What lies seldom, as one in twenty, may be lost where nothing but its text says so: no site here
-does.
+If only one URL in twenty lies, and nothing but its text shows it, it may be lost. No site here
+does that.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _MOVES = (
 
 
 class DeclaringSite:
-    """What one seed makes."""
+    """The site of one seed."""
 
     def __init__(self, seed: int) -> None:
         random = Random(seed)
         self._seed = seed
         self.lies = {name: random.choice([0, 0, 0, 0.3, 0.5, 1]) for name in _PARAMETERS}
-        """Of the URLs with each parameter, the share that is an item of its own."""
+        """For each parameter, the share of its URLs that are other items."""
         self._items = self._made(random)
         self._hubs = self._linked(random)
         self._has_titles = random.random() < 0.5
@@ -69,7 +69,7 @@ class DeclaringSite:
             self.settings["URLCANON_AUDIT"] = 0.05
 
     def _made(self, random: Random) -> dict[str, tuple[str, str]]:
-        """Return what each URL shows, by the first URL of that, and what it declares."""
+        """Return for each URL the item that it shows, by its first URL, and what it declares."""
         items = {}
         for number in range(random.choice([8, 20, 40, 80])):
             own = f"/item{number}"
@@ -81,7 +81,7 @@ class DeclaringSite:
         return items
 
     def _linked(self, random: Random) -> list[list[str]]:
-        """Return the URLs that each of the hubs links: by chance, or the canonical ones later."""
+        """Return the URLs that each hub links, in random order or with the canonical ones last."""
         later = random.choice([0, 0.4])
         when = {
             url: random.random() + ("?" not in url) * random.uniform(0, later)
@@ -113,7 +113,7 @@ class DeclaringSite:
         )
 
     def lost(self, urls: Iterable[str]) -> set[str]:
-        """Return the items that none of *urls*, those that the spider got, shows."""
+        """Return the items that none of *urls*, which the spider got, shows."""
         got = (url.removeprefix(SITE) for url in urls)
         had = {self._items[url][0] for url in got if url in self._items}
         return {shown for shown, _ in self._items.values()} - had

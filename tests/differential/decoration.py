@@ -1,4 +1,4 @@
-"""What URLs of one page differ in, and the rules that take it away."""
+"""Differences between the URLs of one page, and the rules that remove them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Decoration(NamedTuple):
 
     add: Callable[[str, Random], str]
     rules: dict[str, Any]
-    """The rules that make both one; none where they are one by default."""
+    """The rules that merge both; none if they are merged by default."""
 
 
 def _host(prefix: str, suffix: str = "") -> Callable[[str, Random], str]:
@@ -110,11 +110,11 @@ DECORATIONS = {
 }
 
 OF_PROGRAM = {"drop_params": ["replytocom"]}
-"""What is known of the program that some sites run on, as far as their URLs have it."""
+"""The rules of the program that some sites run on, as far as they concern URLs here."""
 
 
 def merged(rules: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return all of *rules* as one: lists unite, as they do from layer to layer."""
+    """Return *rules* merged: lists are united, as between layers."""
     result: dict[str, Any] = {}
     for each in rules:
         for name, value in each.items():

@@ -1,4 +1,4 @@
-"""Takes out of a case what makes Scrapy alone lose pages to chance."""
+"""Removes from a case what makes Scrapy alone lose pages by chance."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 _LONGEST = MAX_REDIRECTS - 1
 _UNFILTERED = {"drop", "record"}
-"""What a request may say of itself that is as half of ``dont_filter``."""
+"""What a request may set in its own meta that does half of what ``dont_filter`` does."""
 
 
 def made_fair(case: Case) -> Case:
-    """Return *case* without what would let two fair crawls of it differ."""
+    """Return *case* without what could make two correct crawls of it differ."""
     case = _no_captcha_that_is_not_retried(case)
     case = _no_fault_longer_than_retries(case)
     case = _one_callback_for_each_url(case)
@@ -33,7 +33,7 @@ def made_fair(case: Case) -> Case:
 
 
 def _no_captcha_that_is_not_retried(case: Case) -> Case:
-    """Show no spider a captcha that takes it for the page."""
+    """Show no captcha to a spider that would take it for the page."""
     if "retries" in case.habits:
         return case
     answers = {url: each for url, each in case.answers.items() if each.body != "captcha"}
@@ -41,9 +41,9 @@ def _no_captcha_that_is_not_retried(case: Case) -> Case:
 
 
 def _no_fault_longer_than_retries(case: Case) -> Case:
-    """Let each fault end before the retries of a chain of redirects do, or never.
+    """Let each fault end before the retries of a chain of redirects are used up, or never.
 
-    A cache answers each retry with the fault.
+    With a cache, each retry is answered with the fault again.
     """
     retries = case.settings.get("RETRY_TIMES", 0) * case.settings.get("RETRY_ENABLED", True)
     if retries > _LONGEST and not case.settings.get("HTTPCACHE_ENABLED"):
@@ -62,7 +62,7 @@ def _callbacks(case: Case) -> dict[str, str]:
 
 
 def _map_links(case: Case, change) -> Case:
-    """Return *case* with each link changed, or without those that are changed to None."""
+    """Return *case* with each link changed, and without links that become None."""
     pages = {
         name: replace(page, links=tuple(new for link in page.links if (new := change(name, link))))
         for name, page in case.pages.items()
@@ -117,7 +117,7 @@ def _redirects_within_a_callback(case: Case) -> Case:
 
 
 def _reached(case: Case, url: str, callbacks: dict[str, str]) -> set[str]:
-    """Return the callbacks of all URLs from which a chain leads by *url*."""
+    """Return the callbacks of all URLs from which a chain of redirects passes *url*."""
     leads_to = defaultdict(set)
     for source, answer in case.answers.items():
         target = redirect_target(source, answer)
@@ -180,7 +180,7 @@ def _mirrors_of_one_callback(case: Case) -> Case:
 
 
 def _finite(case: Case) -> Case:
-    """Let ``dont_filter``, and what is as that, lead from a page to later ones only."""
+    """Let unfiltered links lead from a page to later ones only."""
 
     def change(name, link):
         if name is not None and (link.dont_filter or link.own in _UNFILTERED):
@@ -204,7 +204,7 @@ def _number(name: str) -> int:
 
 
 def _no_trap_for_record_start(case: Case) -> Case:
-    """Drop URLCANON_RECORD_START where a start page is for several callbacks: it takes one."""
+    """Drop URLCANON_RECORD_START if a start page is for several callbacks: it records one only."""
     if not case.plugin.get("URLCANON_RECORD_START"):
         return case
     if len({link.callback for link in case.links()}) == 1 and case.spider == "plain":
@@ -214,7 +214,7 @@ def _no_trap_for_record_start(case: Case) -> Case:
 
 
 def _no_look_at_the_url_of_what_is_cached(case: Case) -> Case:
-    """Let nobody refuse a response for its URL: a cached one has that of a variant."""
+    """Let nothing refuse a response by its URL, since a cached one has that of a variant."""
     if not case.settings.get("HTTPCACHE_ENABLED"):
         return case
     refusing = {"input", "callback"}
@@ -223,7 +223,7 @@ def _no_look_at_the_url_of_what_is_cached(case: Case) -> Case:
 
 
 def _no_retry_that_is_removed(case: Case) -> Case:
-    """Let nobody remove a retry for its URL, which may be the canonical one that was fetched."""
+    """Let nothing remove a retry by its URL, which may be the canonical one that was fetched."""
     if "retries" not in case.habits or not case.plugin.get("URLCANON_REWRITE"):
         return case
     kept = tuple(each for each in case.interferences if each.where != "link")
@@ -246,7 +246,7 @@ def _one_depth_for_each_url(case: Case) -> Case:
 
 
 def _url_with_two_depths(case: Case, limit: int) -> tuple[str, str] | None:
-    """Return a page and the URL of a link there that is reached at another depth too."""
+    """Return a page, and the URL of a link there that is reached at another depth too."""
     depth_of: dict[str, int] = {}
     done = set()
     to_follow: list[tuple[str, int, str | None]] = [(each.url, 0, None) for each in case.start]
@@ -273,7 +273,7 @@ def _url_with_two_depths(case: Case, limit: int) -> tuple[str, str] | None:
 
 
 def _linked_as(case: Case, name: str, one: str) -> str:
-    """Return the link of page *name* that leads to the URL *one*, by redirects if need be."""
+    """Return the link of page *name* that leads to the URL *one*, perhaps by redirects."""
     for link in case.pages[name].links:
         for url in filter(None, (link.url, link.mirror)):
             seen = set()

@@ -1,4 +1,4 @@
-"""Names what a case has, to count by."""
+"""Names the features of a case, so that they can be counted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW = 10
 
 
 def features(case: Case) -> set[str]:
-    """Return what *case* has, one short name for each."""
+    """Return the features of *case*, each as a short name."""
     return {*_of_links(case), *_of_answers(case), *_of_pages(case), *_of_settings(case)}
 
 

@@ -1,7 +1,7 @@
-"""Makes a case of a seed.
+"""Generates a case from a seed.
 
-Each case has a handful of the features below and nothing of the others: what goes wrong shows
-where two or three of them meet, and a site that has all of them hides it.
+Each case has a handful of the features below, and none of the others. Bugs show where two or
+three features meet; a site with all of them would hide these.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ _ADDED = {
     "stop": 0.1,
     "kill": 0.1,
 }
-"""As above, each drawn of a source of its own: seeds that draw none make the sites they made."""
+"""As above, but each has a random source of its own, so that seeds that draw none keep their
+sites."""
 _SKIPPED = "/short/"
 _HABITS = ("follows", "retries", "lambdas", "partials", "sleeps")
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -162,11 +163,11 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
 
 
 FEATURES = (*_CHANCES, *_ADDED, *additions.ALL)
-"""What a case may have, by the names that :func:`generate` takes."""
+"""The features of cases, by the names that :func:`generate` takes."""
 
 
 def generate(seed: int, *always: str) -> Case:
-    """Return the case of *seed*, which has the features *always* whatever else it has."""
+    """Return the case of *seed*, with the features *always* in any case."""
     return _Generator(seed, always).case()
 
 
@@ -210,7 +211,7 @@ class _Generator:
         self.callbacks = self._callbacks()
 
     def _places(self, seed: int) -> dict[str, str]:
-        """Give some pages a URL that is skipped; return where the page of each is."""
+        """Give some pages a URL that is skipped; return another URL of the page for each."""
         random = Random(f"places {seed}")
         self.rules = merged([self.rules, {"skip": [f"{_SKIPPED}{{id}}", f"{_SKIPPED}{{id}}/"]}])
         places = {}
@@ -234,7 +235,7 @@ class _Generator:
         return [item for item in items if self.random.random() < chance]
 
     def _callbacks(self) -> dict[str, str]:
-        """Return the callback for each URL."""
+        """Return the callback of each URL."""
         random, result = self.random, {}
         for urls in self.urls.values():
             callback = random.choice(CALLBACKS)
@@ -307,7 +308,7 @@ class _Generator:
         )
 
     def _two_ways(self, first: Page) -> dict[str, Page]:
-        """Return pages by which one is reached at three links, and later at two."""
+        """Return pages that lead to one page by three links, and later by two."""
 
         def ways(*names: str, priority: int = 0) -> tuple[Link, ...]:
             return tuple(Link(f"http://{HOST}/{name}", priority=priority) for name in names)
@@ -364,7 +365,7 @@ class _Generator:
         return answers
 
     def _choices(self, name: str, kinds: list[str]) -> list[Answer]:
-        """Return what a URL of the page *name* may answer instead of its page."""
+        """Return the possible answers of a URL of the page *name* in place of its page."""
         random, has = self.random, self.has
         choices = []
         if "faults" in has:

@@ -1,33 +1,32 @@
-"""What the plugin must not lose, precisely.
+"""Defines what the plugin must not lose, and compares two crawls by that.
 
-**The law.** A case is crawled with the plugin off and on. Whatever the spider gets without
-the plugin it gets with it: each pair of a callback and a page, each file of the item of a page,
-each page that a callback downloads while it runs. A page is what the site knows it as, not a
-URL. It is got where a response with its content reaches the callback: with a status from 200 to
-299, or one that the spider says that it handles. A callback that raises has got its page.
+**The law.** A case is crawled with the plugin off and on. Whatever the spider gets without the
+plugin it gets with it: each pair of a callback and a page, each file of the item of a page, each
+page that a callback downloads while it runs. A page is what the site identifies as one, not a URL.
+A callback gets it when a response with its content arrives: with a status from 200 to 299, or one
+that the spider handles. That counts even if the callback raises.
 
 **What is not compared**: by which of its URLs a page comes, how often, in which order; what is
 not content (an empty body, an error page, a log-in form, which many URLs show); calls of
 errbacks, since a request that is not made cannot fail; what becomes of items in the pipelines.
 
-**What is not promised.** A page is promised only if a chain of links leads there of which each
-link alone is enough: whoever asks for that URL, for that callback, gets it. So, without loss of
-anything that the plugin could know:
+**What is not promised.** A page is promised only if a chain of links leads to it, each of which is
+enough by itself: a request for its URL, with its callback, brings the page. So these are not
+promised, and the plugin could not know better:
 
-- Where the URLs of a page show different things (one redirects to another page, or shows a
-  log-in form with status 200), the rules are wrong about them: nothing is promised of that page.
-  It may redirect to a URL of that one which fails, and another URL bring it.
-  Where all that show anything show one other page, that one is promised.
-- Links that are found only on a page that is not promised are not promised.
-- Where the callback raises at one URL of a page, or gets it cut short, the page is promised, and
-  what it links where another URL does better.
+- A page whose URLs show different things (one redirects to another page, or shows a log-in form
+  with status 200): the rules are wrong about it. The other page is not promised either, since the
+  redirect may lead to a URL of it that fails while another URL would bring it. If all URLs that
+  show anything show one and the same other page, that page is promised. - Links that are found only
+  on pages that are not promised. - What a page links, if the callback raises at each URL of it, or
+  gets it truncated by each. The page itself is promised, and its links are if one URL does better.
 
-**Fair by construction.** Scrapy alone loses pages to chance, and a case in which it may proves
-nothing. So these hold of every case (:mod:`differential.fairness`): one URL is asked for by one
-callback; redirects lead to a URL for the same callback; with ``DEPTH_LIMIT`` each URL is reached
-at one depth; what fails for some time fails less often than it is retried; chains of redirects
-are shorter than ``REDIRECT_MAX_TIMES``, or loops. Then what Scrapy alone gets does not depend on
-the order of responses.
+**Fair by construction.** Scrapy alone loses pages by chance, and a case in which it may do so
+proves nothing. So each case has these properties (:mod:`differential.fairness`): each URL is
+requested by one callback; redirects lead to a URL for the same callback; with ``DEPTH_LIMIT``
+each URL is reached at one depth; what fails for a while fails less often than it is retried;
+chains of redirects are shorter than ``REDIRECT_MAX_TIMES``, or loops. Then what Scrapy alone
+gets does not depend on the order of responses.
 """
 
 from __future__ import annotations
@@ -62,20 +61,21 @@ ORDERS = {
 
 @dataclass
 class Verdict:
-    """What came of both crawls of a case."""
+    """The outcome of both crawls of a case."""
 
     lost: list[tuple[int, Pair, str]] = field(default_factory=list)
-    """The number of the crawl, callback and page, and the URL by which it came without us."""
+    """The number of the crawl, callback and page, and the URL by which it came without the
+    plugin."""
     gained: int = 0
     """How many pairs came only with the plugin."""
     promised: int = 0
     pairs: set[Pair] = field(default_factory=set)
     """What the spider got without the plugin."""
     hits: tuple[list[str], list[str]] = ((), ())
-    """What the site was asked for, without the plugin and with it."""
+    """The requests to the site, without the plugin and with it."""
     errors: list[str] = field(default_factory=list)
     refused: bool = False
-    """Whether the plugin does not crawl with these settings, and says why."""
+    """Whether the plugin refused these settings with a reason."""
 
     @property
     def failed(self) -> bool:
@@ -86,7 +86,7 @@ class Verdict:
 async def judge(case: Case, *, everything: bool = False) -> Verdict:
     """Crawl *case* without the plugin and with it, and compare.
 
-    :param everything: whether all that comes without the plugin is taken as promised.
+    :param everything: whether all that comes without the plugin counts as promised.
     """
     without = await crawl_all(case, plugin=False)
     verdict = Verdict()
@@ -117,7 +117,7 @@ async def judge(case: Case, *, everything: bool = False) -> Verdict:
 
 
 def promised(case: Case, off: Got) -> set[Pair]:
-    """Return the pairs of *off* that no chance was needed for."""
+    """Return the pairs of *off* that did not come by chance."""
     unambiguous = unambiguous_pages(case)
     found: set[Pair] = set()
     followed: set[Pair] = set()
@@ -146,7 +146,7 @@ def promised(case: Case, off: Got) -> set[Pair]:
 def _pairs(
     link: Link, case: Case, off: Got, unambiguous: dict[str, str]
 ) -> list[tuple[Pair, bool]]:
-    """Return what *link* alone gets, each with whether the callback made all of it."""
+    """Return what *link* alone gets, each with whether the callback completed it."""
     name = unambiguous.get(identity(link.url) or "")
     callback = link.callback
     if case.spider == "crawl" and callback not in CALLBACKS:
@@ -165,7 +165,7 @@ def _pairs(
 
 
 def unambiguous_pages(case: Case) -> dict[str, str]:
-    """Return the one page that the URLs of each page show, where they show one."""
+    """Return for each page the one page that its URLs show, if they show only one."""
     urls = set(case.urls())
     if case.plugin.get("URLCANON_REWRITE"):
         later = replace(case, plugin={**case.plugin, **case.later_plugin})
@@ -196,9 +196,9 @@ def unambiguous_pages(case: Case) -> dict[str, str]:
 
 
 async def chance(case: Case) -> list[Pair]:
-    """Return what Scrapy alone loses of what is promised, where it crawls in another order.
+    """Return what is promised, but lost by Scrapy alone when it crawls in another order.
 
-    There is to be nothing: else the law would ask for what depends on chance.
+    There must be nothing: otherwise the law would demand what depends on chance.
     """
     pairs = promised(case, (await crawl_all(replace(case, crawls=1), plugin=False))[0])
     lost = []

@@ -1,4 +1,4 @@
-"""The middlewares of the user of the two crawls."""
+"""Middlewares of a user, for both crawls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from differential.case import Interference
 
 _KEPT = {"asked", "kind", "rule"}
-"""What goes with the callback of a request."""
+"""The keys of ``meta`` that go with the callback of a request."""
 _UNFILTERED = {"urlcanon_drop", "urlcanon_record"}
 
 
@@ -116,7 +116,7 @@ class Picky:
 
 
 class Mixing:
-    """A spider middleware of the user that yields something else than it gets, or later."""
+    """A spider middleware of the user that reorders, doubles or delays the output of callbacks."""
 
     @classmethod
     def from_crawler(cls, crawler):

@@ -1,12 +1,13 @@
-"""What a crawl is to be where nothing is merged: the one without the plugin, request for request.
+"""Compares a crawl in which nothing is merged with the one without the plugin, by request.
 
-Under the preset ``scrapy`` and without a rule two URLs are one where Scrapy alone takes them for
-one. So the site is asked for the same in the same order, and all of Scrapy's stats are the same:
-what the plugin drops itself, where it is yielded, counts as if the scheduler had.
+Under the preset ``scrapy`` and without a rule, two URLs are one if Scrapy alone takes them for one.
+So the site gets the same requests in the same order, and all of Scrapy's stats are the same:
+requests that the plugin drops as soon as they are yielded count as if the scheduler had dropped
+them.
 
-**What differs by design, and no case here has**: redirects, which are fetched where they lead to
-the URL itself; what the meta of a request says to the plugin; what takes the place of a failure
-(``URLCANON_RESCUE``); and files that are pages too, of which the HTTP cache has each by itself.
+**What differs by design, and no case here has**: redirects that lead to the URL itself, which
+are fetched; requests with the plugin's keys in their meta; requests in place of a failure
+(``URLCANON_RESCUE``); and files that are pages too, which the HTTP cache stores separately.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 _PLUGIN = {"URLCANON_PRESET": "scrapy", "URLCANON_RESCUE": False}
 _UNSTEADY = {"late", "coroutines", "sleeps", "items", "starts late", "idles"}
-"""Habits that leave to the clock what is first."""
+"""Habits with which the order depends on the clock."""
 _NOT_COMPARED = ("urlcanon/", "elapsed_time", "start_time", "finish_time", "memusage", "log_count/")
 _NOT_OF_BOTH = ("HTTPCACHE_ENABLED", "CONCURRENT_REQUESTS", "AUTOTHROTTLE_ENABLED", "EXTENSIONS")
 
 
 def without_merges(case: Case) -> Case:
-    """Return *case* without rules, and without what the plugin treats in its own way."""
+    """Return *case* without rules, and without what the plugin treats differently by design."""
     pages = {
         name: replace(page, links=tuple(replace(link, rules=None, own="") for link in page.links))
         for name, page in case.pages.items()
@@ -61,7 +62,7 @@ def without_merges(case: Case) -> Case:
 
 
 async def differences(case: Case) -> dict[str, tuple[Any, Any]]:
-    """Return what of a crawl of *case* is another with the plugin, each without it and with it."""
+    """Return what differs between the crawls of *case*, each without the plugin and with it."""
     off, on = [(await crawl_all(case, plugin=plugin))[0] for plugin in (False, True)]
     sides = [
         {**_compared(got.stats), "requests": got.hits, "pages": got.pairs} for got in (off, on)

@@ -1,4 +1,4 @@
-"""A site without a network: a download handler that answers, and keeps what it was asked for."""
+"""A site without a network: a download handler that answers, and records the requests."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ji", "ko", "lu", "me", "ni", 
 
 
 class Server:
-    """Answers as the site of *case*; one of these serves all crawls of one side."""
+    """Answers as the site of *case*, in all crawls with the plugin, or in all without it."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._asked: Counter[tuple[str, str]] = Counter()
         self.hits: list[str] = []
-        """What was asked for, in order."""
+        """The requested URLs, in order."""
         self.is_endless = False
-        """Whether that was too much."""
+        """Whether there were too many."""
         self.on_hit: dict[int, Callable[[Crawler], None]] = {}
-        """What is called before the answer to the request of a number, with who asked for it."""
+        """By the number of a request, a function to call with the crawler before it is answered."""
 
     def respond(self, request: Request, crawler: Crawler) -> Response:
         """Answer *request* of *crawler*.
@@ -74,7 +74,7 @@ class Server:
         return _encoded(response) if "encodes" in self._case.server else response
 
     def _answer_of_now(self, request: Request) -> Answer | None:
-        """Return what *request* gets instead of its page: some have it for a while, or once."""
+        """Return the present answer to *request* in place of its page; some change with time."""
         answer = self._case.answer(request.url)
         if answer is None or answer.is_for_good:
             return answer
@@ -88,7 +88,7 @@ class Server:
 
 
 def _encoded(response: Response) -> Response:
-    """Return *response* compressed in the way of its URL, if it has a body and a way."""
+    """Return *response* with the encoding of its URL, if it has a body and the URL an encoding."""
     coding, encode = _CODINGS[zlib.crc32(response.url.encode()) % len(_CODINGS)]
     if not response.body or not encode:
         return response
@@ -97,7 +97,7 @@ def _encoded(response: Response) -> Response:
 
 
 def _validated(request: Request, response: Response) -> Response:
-    """Return *response* as one that has to be validated, or that it is still what was cached."""
+    """Return *response* as one that has to be validated, or the answer that it has not changed."""
     tag = f'"{identity(request.url)}"'.encode()
     if request.headers.get("If-None-Match") == tag:
         return Response(request.url, status=304, headers={"ETag": tag})
@@ -107,7 +107,7 @@ def _validated(request: Request, response: Response) -> Response:
 
 
 def reply(case: Case, request: Request, answer: Answer | None) -> Response:
-    """Return the response of *request*, with its page where there is no *answer*."""
+    """Return the response to *request*: *answer*, or its page."""
     name = identity(request.url)
     if answer is None:
         answer = Answer(body="page") if name else Answer(404)
@@ -133,7 +133,7 @@ def reply(case: Case, request: Request, answer: Answer | None) -> Response:
 
 
 def markup(name: str, page: Page, program: str = "") -> str:
-    """Return the HTML of the page that is known as *name*, of a site that runs on *program*."""
+    """Return the HTML of the page *name*, of a site that runs on *program*."""
     random = Random(name)
     words = " ".join("".join(random.choices(_SYLLABLES, k=3)) for _ in range(60))
     canonical = f'<link rel="canonical" href="{page.canonical}">' if page.canonical else ""

@@ -1,4 +1,4 @@
-"""Makes a failing case as small as it goes while it fails."""
+"""Makes a failing case as small as possible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PARTS = (
 
 
 async def shrunk(case: Case, *, tries: int = 600) -> Case:
-    """Return a smaller case that fails in the same way, found within so many *tries*."""
+    """Return a smaller case that fails in the same way, found with at most *tries* crawls."""
     lost = bool((await judge(case)).lost)
     is_smaller = True
     while is_smaller and tries > 0:
@@ -91,7 +91,7 @@ def _without_rules(case: Case) -> Iterator[Case]:
 
 
 def _fewer(values: Any) -> Iterator[Any]:
-    """Yield *values*, a tuple or a mapping, without one half, the other, and each of them."""
+    """Yield *values*, a tuple or a mapping, without each half, and without each single value."""
     entries = list(values.items()) if isinstance(values, dict) else list(values)
     half = len(entries) // 2
     if half > 1:
@@ -160,7 +160,7 @@ def _map_links(case: Case, change: Any) -> Case:
 
 
 def as_code(case: Case) -> str:
-    """Return *case* as Python that makes it, without what is the default."""
+    """Return *case* as Python code, without default values."""
     return _code(case, "")
 
 
@@ -195,7 +195,7 @@ def _lines(opening: str, parts: list[str], closing: str, indent: str) -> str:
 
 
 async def explained(case: Case, *, tries: int = 600) -> str:
-    """Return the smallest form of the failing *case*, and what goes wrong in it."""
+    """Return the smallest form of the failing *case*, and what is lost in it."""
     case = await shrunk(case, tries=tries)
     verdict = await judge(case)
     lines = [as_code(case)]

@@ -66,7 +66,7 @@ def shown(response: Response) -> str | None:
 
 
 class OwnRequest(Request):
-    """A request of the user's, which cannot be made without what is its own."""
+    """A request class of the user, with a required argument of its own."""
 
     attributes = (*Request.attributes, "label")
 
@@ -84,7 +84,7 @@ _KINDS = {
 
 
 class Taking:
-    """Notes what the callbacks get, and makes the requests of the case."""
+    """Records what the callbacks get, and makes the requests of the case."""
 
     def __init__(self, case: Case, server: Server, got: Got, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -97,7 +97,7 @@ class Taking:
             self.allowed_domains = list(case.allowed_domains)
 
     async def start(self):
-        """Yield the start requests; they are filtered only where the case says so."""
+        """Yield the start requests, which are filtered only if the case says so."""
         links, habits = list(self.case.start), self.case.habits
         if "idles" in habits:
             self.fed = links[1:]
@@ -115,10 +115,10 @@ class Taking:
             raise DontCloseSpider
 
     def hear(self, request):
-        """Be told of a *request* that is dropped, as an extension may be."""
+        """Receive a dropped *request*, as an extension may."""
 
     def request(self, link: Link, response: Response | None = None) -> Request:
-        """Return the request that *link*, on the page of *response*, asks for."""
+        """Return the request of *link* on the page of *response*."""
         meta: dict[str, Any] = {}
         if link.meta and response is not None:
             meta = {k: v for k, v in response.meta.items() if k not in NOT_PASSED_ON}
@@ -147,7 +147,7 @@ class Taking:
         )
 
     def callback(self, name: str) -> Any:
-        """Return the callback of this *name*, as the case has them."""
+        """Return the callback *name*, in the form that the case wants."""
         if "lambdas" in self.case.habits:
             # Each of its own, which a loop would not make.
             lambdas = {
@@ -160,7 +160,7 @@ class Taking:
         return partial(callback) if "partials" in self.case.habits else callback
 
     def failed(self, failure):
-        """Ask for the page at its other URL."""
+        """Request the page under its other URL."""
         request = failure.request
         callback, _ = request.meta["origin"]
         yield self.request(Link(request.meta["mirror"], callback))
@@ -182,7 +182,7 @@ class Taking:
         return Page(raises=page.raises) if is_cut else page
 
     def check(self, response: Response, asked: str | None) -> None:
-        """Note what of its own a request lost on its way."""
+        """Record what a request lost of its own attributes on its way."""
         request = response.request
         is_own = not isinstance(request, OwnRequest) or request.label == "its own"
         kind = _KINDS[request.meta.get("kind", "")]
@@ -192,7 +192,7 @@ class Taking:
             self.got.errors.append(f"{request} is a {type(request)}.")
 
     def output(self, response: Response, page: Page):
-        """Yield what a callback makes of *page*."""
+        """Yield the output of a callback for *page*."""
         if self.case.raises_at(response.url, "raise"):
             raise ValueError
         if page.files or "items" in self.case.habits:
@@ -273,7 +273,7 @@ def _with_origin(request, response):
 
 
 class RuleSpider(Taking, CrawlSpider):
-    """Has a rule for each callback; start pages are looked at by none of them."""
+    """Has a rule for each callback; none of them gets start pages."""
 
     name = "differential"
     rules = tuple(
@@ -319,7 +319,7 @@ class Slow:
 
 
 class MemoryStore:
-    """A store of files that keeps none: each is new."""
+    """A store of files that keeps none, so that each is new."""
 
     def __init__(self, uri: str) -> None:
         del uri
@@ -333,7 +333,7 @@ class MemoryStore:
 
 
 class Files(FilesPipeline):
-    """Notes which files the items get."""
+    """Records which files the items get."""
 
     STORE_SCHEMES: ClassVar[dict[str, type]] = {
         **FilesPipeline.STORE_SCHEMES,
@@ -354,7 +354,7 @@ class Files(FilesPipeline):
 
 
 class UrlFilter(BaseDupeFilter):
-    """A duplicate filter of the user, which asks no fingerprinter."""
+    """A duplicate filter of the user, which uses no fingerprinter."""
 
     def __init__(self):
         self._seen = set()
@@ -375,14 +375,14 @@ class UrlFilter(BaseDupeFilter):
 
 
 class OwnFingerprinter(RequestFingerprinter):
-    """A fingerprinter of the user, which looks at a header too."""
+    """A fingerprinter of the user, which includes a header."""
 
     def fingerprint(self, request):
         return fingerprint(request, include_headers=["X-Kind"])
 
 
 class NoveltyFromTheFirst(NoveltyPriorityQueue):
-    """Orders by expected news alone: these sites end before the order would be sure of anything."""
+    """Orders by expected news from the first request on: these sites end before a model is sure."""
 
     def __init__(self, crawler: Any, *args: Any, **kwargs: Any) -> None:
         Crawl.of(crawler).ordered.order.turn = lambda _: Turn.BEST

@@ -1,10 +1,10 @@
-"""Random sites under rules some of which are wrong, and what an audit must not lose there.
+"""Random sites under rules of which some are wrong, and what an audit must not lose there.
 
-A site has a few paths, whose pages are chosen by one or two of three parameters. Its rules drop two
-or three of these. Some of its URLs fail; some are asked for with other methods and bodies too.
+A site has a few paths, whose pages are selected by one or two of three parameters. Its rules drop
+two or three of these. Some URLs fail; some are requested with other methods and bodies too.
 
-No page has several URLs that no rule makes one: what several URLs show passes for what a site shows
-in the place of pages, and is no evidence.
+No page has several URLs that no rule merges: content that several such URLs show would be taken
+for a wall, and be no evidence.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from loopback import Response
 
 WITH_MIDDLEWARES = 300
-"""The first seed whose spider may have middlewares, or read what is noted of a fetch."""
+"""The first seed whose spider may have middlewares, or read meta that a download sets."""
 _API = "http://api.example/?url="
 _PARAMETERS = ["id", "ref", "sid"]
 _HUB = re.compile(r"/hub(\d+)")
 
 
 class AsksAnotherServer:
-    """A downloader middleware that has pages fetched by a server that sells them."""
+    """A downloader middleware that sends requests to a service that fetches pages."""
 
     def process_request(self, request):
         if request.url.startswith(_API):
@@ -48,7 +48,7 @@ class AsksAnotherServer:
 
 
 class Timing:
-    """One that reads of a response what it noted when it was asked for."""
+    """One that reads from a response what it stored in the meta of its request."""
 
     def process_request(self, request):
         request.meta["begun"] = True
@@ -60,13 +60,13 @@ class Timing:
 
 @dataclass
 class WrongRules:
-    """What one seed makes."""
+    """The site of one seed."""
 
     seed: int
     selecting: list[str] = field(default_factory=list)
-    """The parameters that choose what a page is."""
+    """The parameters that select pages."""
     dropped: list[str] = field(default_factory=list)
-    """Those that a rule drops."""
+    """The parameters that a rule drops."""
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class WrongRules:
             ),
         }
         self.share = random.choice([1, 1, 0.3])
-        """Of what was dropped is audited."""
+        """The share of drops that is audited."""
         others = Random(f"middlewares {self.seed}")
         kinds = [AsksAnotherServer, Timing] if self.seed >= WITH_MIDDLEWARES else []
         chosen = [kind for kind in kinds if others.random() < 0.4]
@@ -126,17 +126,17 @@ class WrongRules:
 
     @property
     def rules(self) -> dict[str, Any]:
-        """The settings that the plugin is on with."""
+        """The settings with which the plugin is on."""
         rules = {"site.example": {"drop_params": self.dropped}}
         return {"URLCANON_RULES": rules, "URLCANON_AUDIT": self.share}
 
     @property
     def wrong(self) -> set[str]:
-        """The entries that are to fall."""
+        """The entries that should be suspended."""
         return {f"drop_params:{name}" for name in self.dropped if name in self.selecting}
 
     def identity(self, target: str, body: str) -> str:
-        """Return which page is shown for *body* at *target*."""
+        """Return the page that *target* shows for *body*."""
         path, _, query = target.partition("?")
         chosen = sorted(
             each for each in query.split("&") if each[: each.find("=")] in self.selecting
@@ -144,7 +144,7 @@ class WrongRules:
         return f"{path} {'&'.join(chosen)} {body}"
 
     def respond(self, asked: Asked) -> Response:
-        """Answer what is *asked*."""
+        """Answer the request *asked*."""
         if asked.url.startswith(_API):
             url = unquote(asked.url.removeprefix(_API))
             asked = replace(asked, target=url.removeprefix(SITE))
@@ -157,7 +157,7 @@ class WrongRules:
         return page(f"<title>T {name}</title><nav>{BOILERPLATE}</nav><p>{text}</p>{counter}")
 
     def spider(self) -> type[FollowSpider]:
-        """Return a spider that asks for all that the hubs link, and says which pages it got."""
+        """Return a spider that requests all links of the hubs, and records which pages it got."""
         site = self
 
         class Asking(FollowSpider):
@@ -179,10 +179,10 @@ class WrongRules:
 
 
 def lost(site: WrongRules, off: Any, on: Any) -> list[str]:
-    """Return what the crawl *on* has not and has to have, as the one without the plugin, *off*.
+    """Return what the crawl *on* lacks, and had to get as the one without the plugin, *off*, did.
 
-    All of it where each wrong entry fell. Else, where all that was dropped was audited, what is
-    asked for by its URL alone: nothing else is audited.
+    That is everything if each wrong entry was suspended. Otherwise, if all drops were audited,
+    it is what is requested by URL alone, since nothing else is audited.
     """
     found = {name.removeprefix("audit/suspended/").replace("/", ":", 1) for name in on.figures}
     missing = sorted({*off.pages} - {*on.pages})

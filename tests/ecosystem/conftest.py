@@ -1,4 +1,4 @@
-"""A Redis server of each test's own."""
+"""A Redis server for each test."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ class RedisServer:
         self._process = None
 
     def start(self):
-        """Start it, with what it had when it was stopped."""
+        """Start it, with the data that it had when it was stopped."""
         command = ["redis-server", "--port", "0", "--unixsocket", f"{self._directory}/socket"]
         command += ["--dir", str(self._directory), "--save", "", "--appendonly", "yes"]
         command += ["--appendfsync", "no", "--logfile", f"{self._directory}/log", *self._options]
@@ -30,7 +30,7 @@ class RedisServer:
         wait_for(self._answers)
 
     def _answers(self):
-        """Tell whether it does what it is asked."""
+        """Tell whether it answers."""
         from redis.exceptions import ConnectionError  # noqa: A004, PLC0415
 
         try:
@@ -45,13 +45,13 @@ class RedisServer:
         (self._directory / "socket").unlink(missing_ok=True)
 
     def cannot_save(self):
-        """Have it fail to write what it has to the disk, so that it takes nothing more."""
+        """Make saving to disk fail, so that it accepts no more writes."""
         self.client.config_set("save", "3600 1")
         (self._directory / "dump.rdb").mkdir()
         self._save("err")
 
     def can_save(self):
-        """Let it."""
+        """Let it save again."""
         (self._directory / "dump.rdb").rmdir()
         self._save("ok")
 
@@ -61,7 +61,7 @@ class RedisServer:
 
     @property
     def client(self):
-        """A connection of its own."""
+        """A new connection."""
         import redis  # noqa: PLC0415
 
         return redis.Redis.from_url(self.url)
@@ -69,7 +69,7 @@ class RedisServer:
 
 @pytest.fixture
 def redis_server(monkeypatch):
-    """Return a server that runs, or skip where Debian's package redis-server is missing."""
+    """Return a running server, or skip if Debian's package redis-server is missing."""
     monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", HEARTBEAT)
     if not shutil.which("redis-server"):
         pytest.skip("needs Debian's redis-server, which is not here")

@@ -1,4 +1,4 @@
-"""A spider for processes that share a frontier, and that are killed."""
+"""A spider for processes that share a frontier and are killed."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from scrapy_urlcanon.redis import frontier
 
 
 class RedisSpider(Spider):
-    """Follows all links, and writes down what its callbacks got."""
+    """Follows all links, and records what its callbacks got."""
 
     name = "shared"
 

@@ -53,13 +53,13 @@ class Processes:
         self.running = []
 
     def start(self):
-        """Start one more."""
+        """Start one more process."""
         process = ScrapyProcess(*self._command, cwd=self._directory, environment=self._environment)
         self.running.append(process)
         return process
 
     def wait(self):
-        """Wait for all, and return what they logged."""
+        """Wait for all of them, and return their logs."""
         return [process.wait().stderr for process in self.running]
 
     def got(self):
@@ -69,8 +69,7 @@ class Processes:
 
 
 HEARTBEAT = 0.25
-"""How often the engine of a test's crawl asks whether it is idle, in seconds; Scrapy's own asks
-every 5 seconds."""
+"""How often the engine of a test checks whether it is idle, in seconds; Scrapy's default is 5."""
 
 
 def expected_of(size):

@@ -1,4 +1,4 @@
-"""A serializer of requests that makes texts, as some projects have one."""
+"""A serializer of requests that returns text, as some projects use."""
 
 import base64
 import pickle
@@ -10,5 +10,5 @@ def dumps(request):
 
 
 def loads(text):
-    """Return what :func:`dumps` made a text of."""
+    """Return the dictionary that :func:`dumps` made *text* of."""
     return pickle.loads(base64.b64decode(text))

@@ -1,10 +1,10 @@
-"""Small pages with the signs of programs: of those that are known, and of others."""
+"""Small pages with the signs of known programs, and pages of others."""
 
 from typing import NamedTuple
 
 
 class Shown(NamedTuple):
-    """A page, and what it is to be recognised as."""
+    """A page, and the program that it should be recognised as."""
 
     profile: str
     url: str
@@ -13,11 +13,11 @@ class Shown(NamedTuple):
     place: str = "/"
     version: tuple[int, ...] = ()
     needs_headers: bool = False
-    """Whether nothing is left to tell it by where a proxy strips them."""
+    """Whether it cannot be recognised without its headers, which a proxy may strip."""
 
 
 def head(*elements, shows="<p>Text"):
-    """Return a page with *elements* in its head, which shows something."""
+    """Return a page with some text, and *elements* in its head."""
     return f"<!DOCTYPE html><html><head>{''.join(elements)}</head><body>{shows}</body></html>"
 
 
@@ -27,7 +27,7 @@ def body(content, attributes=""):
 
 
 def generator(text):
-    """Return the element that names what made a page."""
+    """Return the ``generator`` element."""
     return f'<meta name="generator" content="{text}">'
 
 
@@ -449,10 +449,10 @@ KNOWN = [
         ),
     ),
 ]
-"""One page at least of each."""
+"""At least one page of each program."""
 
 EVERYTHING = "".join(shown.html for shown in KNOWN).replace("</body></html>", "")
-"""A page that claims to be each of them: what follows the end of a page is not read."""
+"""A page that claims to be of each program. What follows the end of a page is not read."""
 
 OTHERS = {
     **{
@@ -513,4 +513,4 @@ OTHERS = {
     "nothing": "",
     "no HTML": "\x00\xff" * 100,
 }
-"""What none of them made."""
+"""Pages that none of them made."""

@@ -84,7 +84,7 @@ class DropCollector:
 
 @pytest.fixture
 def collector():
-    """Return a collector that explains by the preset and a few rules for example.com."""
+    """Return a collector with the preset and a few rules for example.com."""
     return DropCollector(Canonicalizer({"example.com": {"drop_params": ["sid", "sort"]}}))
 
 
@@ -142,7 +142,7 @@ def report():
 
 @pytest.fixture(scope="session")
 def audited(report):
-    """Return the small report, of a crawl that compared some variants and suspended an entry."""
+    """Return the small report with an audit that compared some variants and suspended an entry."""
     figures = {
         "audited": 5,
         "audit/false_merge": 3,

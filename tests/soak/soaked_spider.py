@@ -1,4 +1,4 @@
-"""Spiders that write down at once what they get, on a disk that may fill and empty."""
+"""Spiders that write to a file at once what they get, on a disk that may fill and empty."""
 
 import json
 import os
@@ -16,9 +16,9 @@ _HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
 
 class Disk:
-    """Lets no file grow beyond the size of the journal, for some responses in turn.
+    """Fills the disk for some responses in turn: no file may grow beyond the size of the journal.
 
-    The journal is soon the largest file of a job: what Scrapy stores itself is not touched.
+    The journal is soon the largest file of a job, so Scrapy's own files are not affected.
     """
 
     _LARGE = 20_000
@@ -48,19 +48,19 @@ class Disk:
 
 
 class Notes:
-    """Writes down what callbacks get."""
+    """Records what callbacks get."""
 
     disk = Disk(os.environ["SOAK_DISK"]) if "SOAK_DISK" in os.environ else None
 
     def note(self, callback, response):
-        """Write down that *callback* got *response*."""
+        """Record that *callback* got *response*."""
         with Path("got.txt").open("a", encoding="utf-8") as file:
             file.write(f"{callback} {response.url}\n")
         if self.disk:
             self.disk.note()
 
     def closed(self, reason):
-        """Write down what was counted."""
+        """Record the stats."""
         if self.disk:
             self.disk.empty()
         stats = {**self.crawler.stats.get_stats(), "reason": reason}
