@@ -23,7 +23,7 @@ _MILLION = 1_000_000
 
 
 class Row(dict[str, Any]):
-    """One figure with its aim, and what others come to."""
+    """One figure with its aim, and the same of other libraries."""
 
     def __init__(
         self, name: str, value: float, aim: float, *, unit: str = "", at_least: bool = False
@@ -46,7 +46,7 @@ class Row(dict[str, Any]):
 
 
 def figures(speed: dict[str, Any], parts: dict[str, Any], kept: dict[str, Any]) -> Iterator[Row]:
-    """Yield each figure of the issue of costs, with its aim."""
+    """Yield each figure with its aim."""
     kinds = speed["speed"]
     for kind, aim in (("unique", 6), ("with a query", 6), ("stream", 10)):
         times = kinds[kind][OURS][f"times faster than {SCRAPY}"]["median"]

@@ -1,7 +1,7 @@
-"""Memory of the bookkeeping behind "nothing lost", in bytes.
+"""Measures the memory of the bookkeeping for rescue, in bytes.
 
-Run it as ``python -m benchmarks.bookkeeping [requests]``. A request is one that was
-fetched and has no variants; a dropped variant is one that waits for its representative.
+Run it as ``python -m benchmarks.bookkeeping [requests]``. A *request* was fetched and has no
+variants; a *dropped variant* waits for its representative.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
     python -m benchmarks.crawl --help
 
-The responses come from memory: the crawl is all CPU. Every configuration crawls the same
-site, in a process of its own, in turn with the others. Within each the calls of Scrapy into
-the fingerprinter, of the plugin's other parts, and of what a dropped request is told by (the
-duplicate filter's log and the ``request_dropped`` signal; of the plugin what hears of it) are timed
-with the clock of the thread; what reading the clock costs is measured between them, and taken off.
-Writes ``benchmarks/results/crawl.md`` and ``.json``.
+The responses come from memory: the crawl is all CPU. Every configuration crawls the same site,
+in a process of its own, in turn with the others. In each crawl these are timed with the clock of
+the thread: Scrapy's calls of the fingerprinter and of the plugin's other parts, and the report
+of a dropped request (the duplicate filter's log and the ``request_dropped`` signal; in the
+plugin what listens to drops). The cost of reading the clock is measured in between, and
+subtracted. Writes ``benchmarks/results/crawl.md`` and ``.json``.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 _SITES = 20
 _CALIBRATED = 8
-"""Before one of so many calls it is measured what reading the clock takes."""
+"""Before one of this many calls the cost of reading the clock is measured."""
 
 
 class Site(BaseDownloadHandler):
     """Answers from memory: pages with as many links as asked for.
 
-    Half of the links of a page are those of its site's template, the same on every page;
-    of the others one in three has a query. No two URLs are variants of each other, so that
-    all configurations fetch the same pages.
+    Half of the links of a page belong to the template of its site and are the same on every
+    page; of the others one in three has a query. No two URLs are variants of each other, so all
+    configurations fetch the same pages.
     """
 
     async def download_request(self, request: Request) -> Response:
@@ -84,10 +84,10 @@ class Follow(Spider):
 
 
 class Clock:
-    """Adds up the time that functions take, without what reading the clock adds.
+    """Adds up the time that functions take, without the cost of reading the clock.
 
-    That is what a function takes which does nothing, in the same places: a loop of its own has all
-    in the caches of the processor, where reading the clock takes half as long.
+    That cost is the measured time of an empty function in the same places. In a loop of its own,
+    with everything in the caches of the processor, reading the clock takes half as long.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ def crawl(configuration: str, links: int, pages: int) -> dict[str, float]:
 
 
 def _watch(clock: Clock, crawler: Crawler) -> None:
-    """Time what Scrapy calls: the fingerprinter, what tells of a drop, our middlewares."""
+    """Time what Scrapy calls: the fingerprinter, the report of a drop, the plugin's middlewares."""
     dupefilter = crawler.engine._slot.scheduler.df  # noqa: SLF001
     dupefilter.fingerprinter = Timed(
         clock.timed("fingerprint", dupefilter.fingerprinter.fingerprint)

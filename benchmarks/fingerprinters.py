@@ -1,4 +1,4 @@
-"""The fingerprinters that are compared, each as a crawl has it."""
+"""The fingerprinters that are compared, each as in a crawl."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Library(NamedTuple):
     path: str
 
     def make(self) -> Callable[[Request], bytes]:
-        """Return what hashes what the function makes of the URL of a request."""
+        """Return a function that hashes the result for the URL of a request."""
         canonical = load_object(self.path)
 
         def fingerprint(request: Request) -> bytes:
@@ -55,12 +55,12 @@ class Library(NamedTuple):
 
 
 def parsed(url: str) -> str:
-    """Return *url* as the fastest parser that there is writes it."""
+    """Return *url* parsed and written by the fastest parser."""
     return ada_url.URL(url).href
 
 
 def learned(count: int) -> dict[str, dict[str, Any]]:
-    """Return rules as a learned file has them, so many of each kind for one host."""
+    """Return rules as in a learned file, this many of each kind for one host."""
     return {
         "www.shop.example": {
             "rewrite_path": [
@@ -76,7 +76,7 @@ def learned(count: int) -> dict[str, dict[str, Any]]:
 
 
 def parameters(count: int) -> list[str]:
-    """Return names of parameters to drop, some of which stand in real URLs."""
+    """Return names of parameters to drop, some of which are in real URLs."""
     usual = ["ref", "referrer", "trk", "sid", "sessionid", "PHPSESSID", "jsessionid", "share"]
     usual += ["back", "returnto"]
     return (usual + [f"param{number}" for number in range(count)])[:count]
@@ -101,7 +101,7 @@ def ours(name: str, rules: dict[str, dict[str, Any]], preset: str = "safe") -> C
 
 
 def contestants(known_domains: list[str]) -> list[Contestant | Library]:
-    """Return all of them, Scrapy's default first.
+    """Return all contestants, Scrapy's default first.
 
     :param known_domains: domains of the URLs to come, each with rules of its own in the
         one that has rules for 50,000 domains.
@@ -124,7 +124,7 @@ def contestants(known_domains: list[str]) -> list[Contestant | Library]:
 
 
 def of_learned_rules() -> list[Contestant | Library]:
-    """Return what is compared on a host with rules that were learned."""
+    """Return the contestants for a host with learned rules."""
     return [
         Contestant(SCRAPY, {}),
         ours("10 learned rules of each kind", learned(10)),

@@ -1,10 +1,10 @@
-"""Draws where the CPU of a crawl with all parts goes, as a flame graph, and says whose code it is.
+"""Draws a flame graph of the CPU of a crawl with all parts, and sums it up by package.
 
     python -m benchmarks.flame --help
 
-The crawl is that of ``benchmarks/safety.py``. Every few milliseconds of CPU the stack of the thread
-that has the event loop is noted, but not where the benchmark makes a page. A sample is whose the
-innermost function is that is of no library in C and of none that Python brings along. Writes
+The crawl is that of ``benchmarks/safety.py``. Every few milliseconds of CPU the stack of the
+thread with the event loop is sampled, but not while the benchmark makes a page. A sample is
+attributed to the innermost function that is neither in a C library nor in Python's own. Writes
 ``docs/images/crawl-profile.svg`` and ``benchmarks/results/profile.json``; Unix only.
 """
 
@@ -48,7 +48,7 @@ class Function(NamedTuple):
 
     package: str
     name: str
-    """Its module, from the package on, and what it is called there."""
+    """Its module, from the package on, and its name there."""
 
 
 class Sampler:
@@ -88,7 +88,7 @@ def function_of(frame: FrameType) -> Function | None:
 
 
 def shares(counts: Counter[tuple[Function, ...]]) -> dict[str, float]:
-    """Return what share each package has of the samples, ours by room, from a thousandth on."""
+    """Return the share of each package in the samples, ours by room, from a thousandth on."""
     found: Counter[str] = Counter()
     for stack, number in counts.items():
         package, name = stack[-1] if stack else Function("Python", "")
@@ -99,17 +99,17 @@ def shares(counts: Counter[tuple[Function, ...]]) -> dict[str, float]:
 
 
 class Box(NamedTuple):
-    """A function under one and the same stack, as it is drawn."""
+    """A function under one stack, as it is drawn."""
 
     function: Function
     depth: int
     start: float
-    """From the left, as a share of all; as is :attr:`share`."""
+    """The left edge, as a share of the whole, like :attr:`share`."""
     share: float
 
 
 def boxes(counts: Counter[tuple[Function, ...]]) -> Iterator[Box]:
-    """Yield what is drawn, from the outermost functions inwards."""
+    """Yield the boxes, from the outermost functions inwards."""
     total = counts.total()
     level: list[tuple[float, Counter[tuple[Function, ...]]]] = [(0.0, counts)]
     depth = 0

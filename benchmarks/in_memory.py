@@ -1,4 +1,4 @@
-"""Crawls without a network, so that the CPU of a crawl is what is measured."""
+"""Crawls without a network, so that only the CPU of a crawl is measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def process_of(
 ) -> CrawlerProcess:
     """Return a process that crawls *pages* pages, which *site* makes, and logs nothing.
 
-    With 0 the spider itself has to end.
+    With 0 pages the spider has to end by itself.
     """
     logging.disable(logging.WARNING)
     return CrawlerProcess(

@@ -1,8 +1,8 @@
-"""Measures functions against each other on a machine that does other things as well.
+"""Compares the speed of functions on a machine that does other work as well.
 
-All of them get the same work in small chunks, in a random order in each chunk, so that
-whatever else the machine does falls on all alike. What counts is the ratio of two of them
-within one round, and of these the median.
+All of them get the same work in small chunks, in random order within each chunk, so that other
+work on the machine affects all alike. The result is the median over the rounds of the ratio of
+two functions within one round.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CHUNK = 1000
 def measure(contestants: list[Contestant], rounds: list[list[str]]) -> list[dict[str, float]]:
     """Return the CPU time per URL of each contestant, in microseconds, in each round.
 
-    Each round has URLs of its own, that nobody was asked for before. The requests are made before
+    Each round has URLs of its own, which no contestant had before. The requests are made before
     the clock starts.
     """
     choose = random.Random(3)
@@ -65,6 +65,6 @@ def medians(results: list[dict[str, float]]) -> dict[str, float]:
 
 
 def ratios(results: list[dict[str, float]], name: str, other: str) -> dict[str, float]:
-    """Return how many times what *other* takes *name* takes: median, least and greatest round."""
+    """Return the time of *name* divided by that of *other*: median, least and greatest round."""
     values = [result[name] / result[other] for result in results]
     return {"median": median(values), "least": min(values), "greatest": max(values)}

@@ -1,4 +1,4 @@
-"""What is kept in memory, counted by tracemalloc."""
+"""Measures what is kept in memory, with tracemalloc."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BOUND = 10_000
 
 
 def _kept(work: Callable[[], object]) -> int:
-    """Return how many bytes are kept after *work*, whose result is kept too."""
+    """Return the bytes that are kept after *work*, with its result."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -32,7 +32,7 @@ def _kept(work: Callable[[], object]) -> int:
 
 
 def pending_request(contestant: Contestant, urls: list[str]) -> float:
-    """Return the bytes kept per request that waits: what was noted for it, and all caches."""
+    """Return the bytes kept for each waiting request: its bookkeeping, and all caches."""
     fingerprint = contestant.make()
     requests = [Request(url) for url in urls]
 
@@ -44,7 +44,7 @@ def pending_request(contestant: Contestant, urls: list[str]) -> float:
 
 
 def seen_fingerprint(contestant: Contestant, urls: list[str]) -> float:
-    """Return the bytes kept per fingerprint whose request is gone, beside the dupefilter's."""
+    """Return the bytes kept for each fingerprint without a request, beside the dupefilter's."""
     fingerprint = contestant.make()
 
     def work() -> None:

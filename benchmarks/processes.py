@@ -1,4 +1,4 @@
-"""Runs a part of a benchmark in a process of its own, where nothing is warm yet."""
+"""Runs a part of a benchmark in a process of its own, with cold caches."""
 
 from __future__ import annotations
 

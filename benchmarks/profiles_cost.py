@@ -1,11 +1,11 @@
-"""Measures what it costs to look at the first responses of a host for programs that are known.
+"""Measures the cost of recognising known programs by the first responses of a host.
 
     python -m benchmarks.profiles_cost --help
 
-The responses come from memory, as in ``benchmarks/safety.py``. Each round crawls with
-``URLCANON_PROFILES`` on and off, in processes of their own, in turn, and both twice: what two
-crawls of one kind differ by is what the machine does to the figures. What counts is the ratio
-within a round.
+The responses come from memory, as in ``benchmarks/safety.py``. Each round crawls twice with
+``URLCANON_PROFILES`` on and twice with it off, in turn, in processes of their own. The
+difference of two crawls of one kind is the noise of the machine. The result is the ratio within
+a round.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Follow(Spider):
 
 
 def crawl(name: str, pages: int, each: int) -> float:
-    """Crawl *pages* pages, *each* of a host, and return the CPU seconds without making them."""
+    """Crawl *pages* pages, *each* of a host; return CPU seconds without making the pages."""
     settings = {
         **_SETTINGS[name],
         "BENCHMARK_HOSTS": max(1, pages // each),
@@ -65,7 +65,7 @@ def crawl(name: str, pages: int, each: int) -> float:
 
 
 def measure(pages: int, each: int, rounds: int) -> dict[str, Any]:
-    """Return how many times the CPU it takes with profiles, and the same of two crawls without."""
+    """Return the CPU with profiles divided by that without, and the same for two crawls without."""
     choose = random.Random(9)
     ratios, control, spent = [], [], []
     for number in range(rounds):

@@ -1,8 +1,8 @@
-"""The report of a crawl with 50,000 dropped variants: how large it is, and how soon it is open.
+"""Measures the report of 50,000 dropped variants: its size, and how fast a browser opens it.
 
-Run it as ``python -m benchmarks.report [variants]``. It needs Chromium and its driver. Sections
-are filled by the drops of a made-up crawl, as full as they get: 1,000 domains, thousands of pages,
-long URLs, secrets in some, and the pairs of an audit.
+Run it as ``python -m benchmarks.report [variants]``. It needs Chromium and its driver. All
+sections are filled to their bounds by a made-up crawl: 1,000 domains, thousands of pages, long
+URLs, some with secrets, and the pairs of an audit.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ return performance.now() - start;
 
 
 def made_up(variants: int) -> Report:
-    """Return the report of a crawl with so many dropped variants."""
+    """Return the report of a crawl with this many dropped variants."""
     rules = {f"site{n}.example": {"drop_params": list(NAMES)} for n in range(DOMAINS)}
     canonicalizer = Canonicalizer(rules)
     collecting = [section(canonicalizer) for section in sections()]

@@ -18,7 +18,7 @@ _PACKAGES = ("scrapy", "w3lib", "ada-url", "publicsuffixlist", "duplicate-url-di
 
 
 def conditions() -> dict[str, Any]:
-    """Return what the figures depend on: versions, processor, what else the machine did."""
+    """Return what the figures depend on: versions, processor, load of the machine."""
     return {
         "python": platform.python_version(),
         **{package: version(package) for package in _PACKAGES},
@@ -28,7 +28,7 @@ def conditions() -> dict[str, Any]:
 
 
 def say(what: str) -> None:
-    """Say what is being done, apart from the results."""
+    """Print what is being done, to standard error."""
     print(what, file=sys.stderr, flush=True)
 
 

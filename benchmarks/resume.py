@@ -1,8 +1,8 @@
-"""What it takes to resume a killed job: CPU and memory for each request in its journal.
+"""Measures what resuming a killed job costs: CPU and memory for each request in its journal.
 
 Run it as ``python -m benchmarks.resume [requests]``. A job of that many requests is killed when
 half of them are done, and resumed. Both runs are processes of their own, and are measured up to
-the first request that is sent: what the first run takes for that is taken off.
+the first request that is sent. The figures of the first run are subtracted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Server(BaseDownloadHandler):
 
 
 class HalfDone(Spider):
-    """Has as many pages as it is told, and ends without a word when half of them are done."""
+    """Crawls a given number of pages, and kills its process when half of them are done."""
 
     name = "half"
     pages = 0
@@ -71,7 +71,7 @@ class HalfDone(Spider):
 
 
 def begin_or_resume(pages: int) -> None:
-    """Run the job in the directory ``job``, and print what was taken when a request is sent."""
+    """Run the job in the directory ``job``, and print its costs when the first request is sent."""
     process = CrawlerProcess(
         {
             "ADDONS": {"scrapy_urlcanon.Addon": 500},

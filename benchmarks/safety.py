@@ -1,12 +1,12 @@
-"""Measures what the parts cost that see to it that no page is lost, in a whole crawl.
+"""Measures what audit, recorder, declared canonicals and order cost in a whole crawl.
 
     python -m benchmarks.safety --help
 
 The responses come from memory: the crawl is all CPU. Pages have 30 kB and 40 links, as in
 ``benchmarks/crawl.py``: half of the links and a third of the text are those of the site's
 template. Every configuration crawls the same site, in a process of its own, in turn with the
-others. What counts is the CPU of a page that the spider gets over that of plain Scrapy just before
-and just after: a machine that others use is now faster and now slower, for seconds or minutes.
+others. The result is the CPU for each page that the spider gets, over that of plain Scrapy just
+before and just after, since a shared machine is faster or slower for seconds or minutes.
 """
 
 from __future__ import annotations
@@ -55,14 +55,15 @@ _SITES = 20
 _LINKS = 40
 _TICK = 0.001
 _LONGER = 5
-"""So many times longer a crawl shows what is not done again for each page."""
+"""How many times longer the second crawl is, which shows what is done once rather than for each
+page."""
 
 
 class Site(BaseDownloadHandler):
     """Answers from memory: pages of one size, each with its canonical URL."""
 
     spent = 0
-    """Nanoseconds that making the pages took: no part of the crawl."""
+    """Nanoseconds for making the pages, which are not part of the crawl."""
 
     async def download_request(self, request: Request) -> Response:
         settings = self.crawler.settings
@@ -81,7 +82,7 @@ def url_of(host: str, number: int) -> str:
 
 
 def page_of(host: str, number: int, pages: int, size: int) -> bytes:
-    """Return the page *number*: paragraphs of some 25 words in markup as sites have it."""
+    """Return the page *number*: paragraphs of some 25 words in the markup of usual sites."""
     choose = random.Random(number)
     head = (
         f"<!DOCTYPE html><html><head><title>Article {number}</title>"
@@ -101,7 +102,7 @@ def page_of(host: str, number: int, pages: int, size: int) -> bytes:
 
 @lru_cache
 def _template(host: str, size: int) -> str:
-    """Return what is the same on all pages of a site: half of the links, and some text."""
+    """Return the part that all pages of a site share: half of the links, and some text."""
     choose = random.Random(host)
     links = (
         f'<li class="menu-item"><a href="{url_of(host, number)}">entry {number}</a></li>'
@@ -124,8 +125,7 @@ def _words() -> list[str]:
 class Follow(Spider):
     """Follows every link, page by page, until it has as many pages as asked for.
 
-    Those that the recorder fetches a second time are none of them: what they take is part of what
-    it costs.
+    Second fetches of the recorder are not counted as pages: they are part of its cost.
     """
 
     name = "follow"
@@ -143,7 +143,7 @@ class Follow(Spider):
 
 
 class Loop:
-    """Notes how long the event loop was busy at a time, and how much memory was in use."""
+    """Records how long the event loop is blocked at a time, and the memory in use."""
 
     def __init__(self, every: int) -> None:
         self.longest = 0.0
@@ -153,7 +153,7 @@ class Loop:
         self._last = perf_counter()
 
     def begin(self) -> None:
-        """Look at the clock from now on, whenever the event loop comes to it."""
+        """Look at the clock in each turn of the event loop from now on."""
         self._last = perf_counter()
         self._tick()
 
@@ -166,7 +166,7 @@ class Loop:
         reactor.callLater(_TICK, self._tick)
 
     def received(self) -> None:
-        """Note the memory in use every so many pages."""
+        """Record the memory in use after every so many pages."""
         self._pages += 1
         if self._pages % self._every == 0:
             pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -177,7 +177,7 @@ class Loop:
 def crawl(
     part: str, pages: int, size: int, *, watched: bool = False, job: bool = False
 ) -> dict[str, Any]:
-    """Crawl *pages* pages of *size* bytes, and return what that took."""
+    """Crawl *pages* pages of *size* bytes, and return the costs."""
     settings = {
         **PARTS[part],
         "JOBDIR": "job" if job else None,
@@ -251,7 +251,7 @@ def compare(
 
 
 def long_crawl(pages: int, size: int) -> None:
-    """Crawl once with all parts and once without, and write how that went along the way."""
+    """Crawl once with all parts and once without, and write speed and memory over time."""
     found = {}
     for part in (SCRAPY, EVERYTHING):
         say(f"{part}: {pages:,} pages")

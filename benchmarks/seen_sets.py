@@ -1,9 +1,9 @@
-"""Ten million URLs in each seen-set: memory, disk, adds, look-ups and start-up, and kills.
+"""Measures seen-sets of ten million URLs: memory, disk, adds, look-ups, start-up, and kills.
 
 Run it as ``python -m benchmarks.seen_sets [URLs [SET ...]]``. Each set is filled in a process of
-its own, in a temporary directory (TMPDIR). The time of making the fingerprints is taken off. The
-disk set is then killed 20 times at random moments, and it is counted how much of what was added is
-gone.
+its own, in a temporary directory (TMPDIR). The time of making the fingerprints is subtracted.
+Then processes that add to the disk set are killed 20 times at random moments, and the lost
+entries are counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TOLD = 5_000_000
 
 
 class ScrapySet(set):
-    """What Scrapy's duplicate filter keeps, and how it reads it from a job and writes it there."""
+    """The set of Scrapy's duplicate filter, read from a job and written to it in the same way."""
 
     def __init__(self, path: Path) -> None:
         if path.exists():
@@ -65,7 +65,7 @@ def fingerprints(numbers: Any) -> Iterator[bytes]:
 
 
 def memory() -> float:
-    """Return the most bytes that this process had in memory so far, the kernel's cache not."""
+    """Return the peak memory of this process in bytes, without the kernel's cache."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
@@ -79,7 +79,7 @@ def per_second(count: int, seconds: float, alone: float) -> float:
 
 
 def fill(kind: str, directory: Path, count: int) -> dict[str, float]:
-    """Fill a set, and look up as many that are in it as that are not."""
+    """Fill a set, and look up as many URLs that are in it as URLs that are not."""
     numbers = range(count)
     started = process_time()
     for _ in fingerprints(range(LOOKUPS)):
@@ -130,7 +130,7 @@ def add_until_killed(directory: Path, first: int) -> None:
 
 
 def kill(directory: Path, count: int) -> dict[str, int]:
-    """Kill a process that adds, and count what it had added and is gone."""
+    """Kill a process that adds to the set, and count the lost entries."""
     chance = random.Random(20)
     lost, first = 0, count
     for _ in range(KILLS):

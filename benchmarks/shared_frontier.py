@@ -1,9 +1,9 @@
-"""Four processes on one frontier in Redis: what is lost, with kills and restarts, and how fast.
+"""Measures four processes on one frontier in Redis: losses with kills and restarts, and speed.
 
-``make soak-redis`` runs it as ``python -m benchmarks.shared_frontier [pages]``, with ``tests`` and
-``example_project`` on the path. A site of 20,000 URLs: 60 % of the pages have three, and of 2 % of
-the pages all but one of these are dead. Four runs: as it is; with one process killed (-9) in the
-middle and another one joining; with Redis restarted; and scrapy-redis alone.
+``make soak-redis`` runs it as ``python -m benchmarks.shared_frontier [pages]``, with ``tests``
+and ``example_project`` on the path. A site of 20,000 URLs: 60 % of the pages have three, and of
+2 % of the pages all but one of these are dead. Four runs: undisturbed; with one process killed
+(-9) in the middle and another one joining; with Redis restarted; and with scrapy-redis alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What importing costs, and what many domains cost at start-up and per host.
+"""Measures the cost of the import, and of rules for many domains at start-up and for each host.
 
 The memory of a process is read from ``/proc``: Linux only.
 """
@@ -43,9 +43,9 @@ _HOSTS = 20_000
 
 
 def import_cost(rounds: int) -> dict[str, float]:
-    """Return CPU time (ms) and resident memory (MiB) of what a crawl imports, over Scrapy's.
+    """Return CPU time (ms) and resident memory (MiB) of importing the plugin, over Scrapy's.
 
-    Medians over *rounds* processes, each of which imports what Scrapy needs first.
+    Medians over *rounds* processes, each of which first imports what Scrapy needs.
     """
     # The first one compiles the modules, as those of an installed package are.
     _, *measured = [_import() for _ in range(rounds + 1)]
@@ -67,7 +67,7 @@ def _import() -> tuple[float, ...]:
 
 
 def many_domains(counts: tuple[int, ...], rounds: int) -> dict[int, dict[str, Any]]:
-    """Return start-up time and the time to look up a host that is new, by count of domains."""
+    """Return the start-up time and the time to look up a new host, by number of domains."""
     rules = {count: domains(count, []) for count in counts}
     hosts = [f"www.shop{number}.example" for number in range(_HOSTS)]
     results: dict[int, dict[str, list[float]]] = {

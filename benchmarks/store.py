@@ -71,9 +71,9 @@ def fill(path: Path, rows: int, variants: int) -> tuple[float, float]:
 
 
 def most_memory() -> float:
-    """Return the most memory that this process had, in MB.
+    """Return the peak memory of this process in MB.
 
-    ``ru_maxrss`` would say what the process had that started this one, where that was more.
+    ``ru_maxrss`` would be that of the parent process, if that is more.
     """
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024

@@ -1,4 +1,4 @@
-"""The URLs that are fingerprinted: real ones, a stream as of a crawl, hosts that are all new."""
+"""The URLs that are fingerprinted: real ones, a stream as in a crawl, new hosts only."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PAGES_PER_SITE = 60
 
 
 class Workload(NamedTuple):
-    """URLs to fingerprint, in order; no round has one of another."""
+    """URLs to fingerprint, in order; no URL is in two rounds."""
 
     name: str
     rounds: list[list[str]]
 
 
 def read_corpus(path: Path) -> list[str]:
-    """Return the distinct URLs of the corpus *path*, as a request has them."""
+    """Return the distinct URLs of the corpus *path*, in the form of a request's."""
     urls = {}
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -49,7 +49,7 @@ def domains_of(corpus: list[str], count: int) -> list[str]:
 
 
 def workloads(corpus: list[str], size: int, rounds: int) -> list[Workload]:
-    """Return what is measured, at most *size* URLs of each kind in each round."""
+    """Return the workloads, with at most *size* URLs of each kind in each round."""
     shuffled = random.Random(1).sample(corpus, len(corpus))
     with_query = [url for url in shuffled if "?" in url]
     # Sites of their own for each round, whose pages are linked again and again.
@@ -63,7 +63,7 @@ def workloads(corpus: list[str], size: int, rounds: int) -> list[Workload]:
 
 
 def of_learned_rules(size: int, rounds: int) -> Workload:
-    """Return URLs of a host that rules were learned of, half of which they change."""
+    """Return URLs of a host with learned rules, half of which the rules change."""
     urls = [
         f"http://www.shop.example/section{number % 100}/some-thing-{number}"
         + (".html", f".html?View={number % 7}", f"?mode={number % 100}&sort=a;b={number}", "")[
@@ -75,7 +75,7 @@ def of_learned_rules(size: int, rounds: int) -> Workload:
 
 
 def _split(urls: list[str], size: int, rounds: int) -> list[list[str]]:
-    """Return *rounds* lists of at most *size* of *urls*, each of which is in one."""
+    """Return *rounds* disjoint lists of at most *size* of *urls*."""
     size = min(size, len(urls) // rounds)
     return [urls[number * size : (number + 1) * size] for number in range(rounds)]
 
@@ -83,8 +83,8 @@ def _split(urls: list[str], size: int, rounds: int) -> list[list[str]]:
 def _stream(sites: list[list[str]], size: int, seed: int) -> Iterator[str]:
     """Return the links of the pages of a crawl, page by page.
 
-    A few sites are crawled at a time, in turn. Each page has the links of its site's
-    template and links to other pages of the site, those near the front page more often.
+    A few sites are crawled at a time, in turn. Each page has the links of its site's template,
+    and links to other pages of the site, more often to those near the front page.
     """
     choose = random.Random(2 + seed)
     current: list[tuple[list[str], int]] = []
@@ -112,7 +112,7 @@ def _sites(corpus: list[str]) -> list[list[str]]:
 
 
 def _new_hosts(urls: list[str]) -> Iterator[str]:
-    """Return *urls*, each on a host that no other one has."""
+    """Return *urls*, each on a host of its own."""
     for number, url in enumerate(urls):
         scheme, _, host_and_path = url.partition("://")
         yield f"{scheme}://www.site{number}.{host_and_path.removeprefix('www.')}"

@@ -1,4 +1,4 @@
-"""Feed whatever comes to what reads foreign text; only the documented errors may come out.
+"""Feed random text to all readers of foreign text, which may raise documented errors only.
 
 Run it as ``python fuzz/fuzz_urls_and_readers.py -max_total_time=600`` (the options are those
 of libFuzzer); it needs Atheris.
@@ -61,14 +61,14 @@ def fuzz_files(data: atheris.FuzzedDataProvider) -> None:
 
 
 def fuzz_redact(data: atheris.FuzzedDataProvider) -> None:
-    """Hide what is to be hidden, and keep it so."""
+    """Redact secrets, and stay redacted on a second pass."""
     shown = redact(data.ConsumeUnicode(200))
     if redact(shown) != shown:
         raise AssertionError(f"not idempotent: {shown!r}")
 
 
 def fuzz_learn(data: atheris.FuzzedDataProvider) -> None:
-    """Learn from any URLs; the configuration takes what is learned."""
+    """Learn from any URLs; the configuration accepts what is learned."""
     shapes = [data.ConsumeUnicode(20) for _ in range(4)]
     observations = [
         Observation(f"http://a.example/{shape}{i}/{shapes[i % 4]}", main_sha1=f"{i:040x}")

@@ -1,4 +1,4 @@
-"""What is said of what the plugin costs: time, memory and the CPU of a crawl."""
+"""Tables and sentences about the costs of the plugin: time, memory and the CPU of a crawl."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def times(measured: dict[str, Any], than: str) -> float:
 
 
 def memory() -> Iterator[Row]:
-    """Yield what takes how many bytes."""
+    """Yield what takes memory, in bytes."""
     found, bookkeeping = results("fingerprints")["memory"], results("bookkeeping")
     pending = found["pending request"]
     yield "a pending request", f"{pending[OURS]:.0f}; Scrapy's default {pending[SCRAPY]:.0f}"
@@ -90,7 +90,7 @@ def memory() -> Iterator[Row]:
 
 
 def seen_sets(found: dict[str, Any]) -> Iterator[Row]:
-    """Yield what each set of what was seen takes and does, in thousands a second."""
+    """Yield the memory, disk space and speed of each seen-set."""
     for name in SEEN_SETS:
         of_set = found[name]
         yield (
@@ -104,7 +104,7 @@ def seen_sets(found: dict[str, Any]) -> Iterator[Row]:
 
 
 def shared_frontier(found: dict[str, Any]) -> Iterator[Row]:
-    """Yield how several processes crawled one site, and what became of its pages."""
+    """Yield how several processes crawled one site, and how many pages were lost or came twice."""
     titles = {
         "four processes": "as they are",
         "one killed, one joining": "one killed, another one joining",
@@ -119,7 +119,7 @@ def shared_frontier(found: dict[str, Any]) -> Iterator[Row]:
 
 
 def start_up(found: dict[str, Any]) -> Iterator[Row]:
-    """Yield what a crawl waits for."""
+    """Yield the costs at the start of a crawl."""
     imported, domains = found["import"], found["domains"]
     scrapy = imported["milliseconds of Scrapy"]
     yield (
@@ -135,7 +135,7 @@ def start_up(found: dict[str, Any]) -> Iterator[Row]:
 
 
 def crawls(found: dict[str, Any]) -> Iterator[Row]:
-    """Yield which share of the CPU of a crawl each part takes."""
+    """Yield the share of each part in the CPU of a crawl."""
     for links in (5, 20, 40):
         measured = found[f"{links} links"]
         ours, scrapy = measured[OURS], measured[SCRAPY]
@@ -151,14 +151,14 @@ def crawls(found: dict[str, Any]) -> Iterator[Row]:
 
 
 def parts(found: dict[str, dict[str, float]]) -> Iterator[Row]:
-    """Yield what each part of the plugin takes in a crawl."""
+    """Yield what each part of the plugin costs in a crawl."""
     for name, part in found.items():
         over = part["ms over plain Scrapy"]
         yield name, f"{part['ms a page']:.2f}", f"{over:+.2f}", share(part["over plain Scrapy"])
 
 
 def long_crawl() -> Iterator[Row]:
-    """Yield how a long crawl went with and without all parts: its speed, and memory along it."""
+    """Yield the speed of a long crawl with and without all parts, and its memory over time."""
     crawls = results("long-crawl")["crawls"]
     pair = [crawls[name] for name in (SCRAPY_ALONE, ALL_PARTS)]
     yield "pages", *(f"{crawl['pages']:,}" for crawl in pair)
@@ -236,7 +236,7 @@ def sentences() -> Iterator[Sentence]:
 def long_crawl_sentences(
     crawls: dict[str, Any],
 ) -> Iterator[Sentence]:
-    """Yield how memory went along a long crawl, and what all parts took of its speed."""
+    """Yield the memory of a long crawl over time, and by how much all parts slow it down."""
     plain, whole = (crawls[name] for name in (SCRAPY_ALONE, ALL_PARTS))
     (early,) = (size for pages, size in whole["memory"] if pages == EARLY)
     sizes = (f"{early:.0f}", f"{whole['memory'][-1][1]:.0f}")
@@ -272,7 +272,7 @@ def shared_frontier_sentences(
 def memory_sentences(
     found: dict[str, Any], bookkeeping: dict[str, Any], seen: dict[str, Any]
 ) -> Iterator[Sentence]:
-    """Yield what the pages on memory say of what takes how many bytes."""
+    """Yield the sentences about memory."""
     request = f"{bookkeeping['bytes of a request']:.0f}"
     variant = f"{round(bookkeeping['bytes of a waiting variant'], -2):,.0f}"
     scrapy, compact = (f"{seen[name]['memory']:.0f}" for name in SEEN_SETS[:2])

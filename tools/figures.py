@@ -1,4 +1,4 @@
-"""Writes into the pages what was measured: every figure there comes from a file of results.
+"""Writes measured figures into the docs: each comes from a file of results.
 
 ``benchmarks/results/*.json`` are what ``make bench`` and its like write. Tables are found by their
 first line, figures in sentences by the words around them.
@@ -34,7 +34,7 @@ def with_figures(text: str, words: str, figures: tuple[str, ...]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the text of each page as it is to be."""
+    """Return the text of each page with its present figures."""
     texts: dict[Path, str] = {}
     for path, head, rows in chain(cost_figures.tables(), learning_figures.tables()):
         texts[path] = with_table(texts.get(path) or read(path), head, rows)

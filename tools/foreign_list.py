@@ -1,9 +1,10 @@
-"""Says how much of a published list is read, and compares what it does with another reading of it.
+"""Reports how much of a published list is read, and compares that with another implementation.
 
     python tools/foreign_list.py data.min.json --urls ../shared/corpora/top100.txt.gz
 
-The other reading follows the documentation of the format with nothing but regular expressions. A
-parameter that our rules drop and it keeps is a difference; what ours keep and it drops is counted.
+The other implementation follows the documentation of the format with regular expressions only. A
+parameter that the plugin's rules drop and it keeps is a difference; one that they keep and it
+drops is counted.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ class Rule(NamedTuple):
     """Matches `name=value`; None: all parameters."""
     is_exception: bool
     hosts: tuple[Test, ...] = ()
-    """Of which one must match the host, if there are any."""
+    """If there are any, one of them must match the host."""
     group: str = ""
-    """An exception is for the rules of its group."""
+    """The group of rules that an exception applies to."""
     exact: str | None = None
-    """The name, where it is one."""
+    """The name, if it is a single one."""
     sample: str = ""
-    """What a URL that it is for may begin with, without the scheme."""
+    """A beginning of URLs that it is for, without the scheme."""
 
     def is_for(self, url: str, host: str) -> bool:
         """Tell whether it is for *url*."""
@@ -162,7 +163,7 @@ def _match(pattern: str) -> Test:
 
 
 class Reading:
-    """What the rules of a list remove, by their own reading."""
+    """The rules of a list in the other implementation."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = list(rules)
@@ -190,12 +191,12 @@ class Reading:
 
 
 def choice(seed: int) -> random.Random:
-    """Return what chooses the same at every run."""
+    """Return a function that chooses the same at every run."""
     return random.Random(seed)  # noqa: S311 - nothing is secret
 
 
 def made_urls(reading: Reading, corpus: Sequence[str], count: int) -> Iterator[str]:
-    """Yield URLs that carry the rules' parameters, where the rules are for and next to it."""
+    """Yield URLs with the rules' parameters: some that rules are for, and similar ones."""
     choose = choice(count)
     named = [rule for rule in reading.rules if rule.exact] or reading.rules
     for _ in range(count):
@@ -213,7 +214,7 @@ def made_urls(reading: Reading, corpus: Sequence[str], count: int) -> Iterator[s
 
 
 def compare(path: Path, text: str, urls: Path, count: int) -> int:
-    """Print what of the list at *path* is read, and what differs; return how much differs."""
+    """Print what is read of the list at *path*, and the differences; return their number."""
     imported = read_foreign(text, name=path.name)
     if imported is None:
         sys.exit(f"{path}: no list that is known here")
@@ -250,7 +251,7 @@ def compare(path: Path, text: str, urls: Path, count: int) -> int:
 def _differences(
     reading: Reading, canonicalizer: Canonicalizer, texts: Iterable[str]
 ) -> tuple[int, int, list[tuple[str, str]]]:
-    """Return how many parameters the list removes, how many ours do too, and what ours alone do."""
+    """Return how many parameters the list removes, how many ours do too, and what only ours do."""
     removed = common = 0
     differences = []
     for text in texts:

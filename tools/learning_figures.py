@@ -1,4 +1,4 @@
-"""What is said of what is learned: how much of it there is, and how much is wrong."""
+"""Tables and sentences about learning: how many duplicates are found, how many merges are wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNSEEN_COLUMNS = (
     "sites under 98 %",
 )
 UNSEEN_FOLD = 2
-"""This fold of the second corpus was looked at last."""
+"""The fold of the second corpus that was looked at last."""
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
 FORMS = ("rewrites", "with skip", "wrong", "lost")
@@ -54,7 +54,7 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
 
 
 def methods(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
-    """Yield what each method came to on the sites it did not learn from."""
+    """Yield the results of each method on sites that it did not learn from."""
     for name, of_method in judged.items():
         yield (
             name,
@@ -89,7 +89,7 @@ def cut_short(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def thresholds(runs: Iterable[Any]) -> Iterator[Row]:
-    """Yield what is found with the defaults, and by which other thresholds anything else is."""
+    """Yield what is found with the defaults, and with other thresholds that make a difference."""
     for run in runs:
         split = f"{run['split']}s".replace("url", "URL")
         found = {name: tuple(judged([*of.values()])) for name, of in run["sites"].items()}
@@ -104,7 +104,7 @@ def thresholds(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def changes(runs: Iterable[Any]) -> Iterator[Row]:
-    """Yield what is found on sites of which a share of the captures differs."""
+    """Yield what is found on sites of which a share of the pages changes between two captures."""
     for run in runs:
         yield (
             f"{run['changing']:.0%}".replace("%", " %"),
@@ -117,7 +117,7 @@ def changes(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def kinds(runs: Iterable[Any]) -> Iterator[Row]:
-    """Yield what is found on sites of which a view says something else of few things."""
+    """Yield what is found on sites with a view that differs for a few pages only."""
     for run in runs:
         yield (
             f"{run['changing']:.0%}".replace("%", " %"),
@@ -128,7 +128,7 @@ def kinds(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
-    """Yield what is found of the URL forms of each program, without and with pages that change."""
+    """Yield what is found on sites with the URL forms of each program, with and without changes."""
     for name in sorted(runs[0]["forms"], key=str.casefold):
         cells: list[str] = []
         for changing in sorted({run["changing"] for run in runs}):
@@ -170,7 +170,7 @@ def classes() -> Iterator[Row]:
 
 
 def swapped(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
-    """Yield the mean recall of sites where the halves are swapped."""
+    """Yield the mean recall of sites with the two halves swapped."""
     for title, choice in (("thresholds chosen", "learned"), ("default thresholds", "defaults")):
         found = (judged[f"{choice}: {kind}"] for kind in REWRITES)
         yield title, *(share(one["mean recall of sites outside sinks"]) for one in found)
@@ -219,7 +219,7 @@ def unseen_sentences() -> Iterator[Sentence]:
 
 
 def growth(runs: dict[tuple[int, int], Any], few: int, many: int) -> tuple[str, str]:
-    """Return how many times the time and the memory ten times as many observations take."""
+    """Return by what factors time and memory grow with ten times as many observations."""
     one, ten = runs[MILLION, few], runs[10 * MILLION, many]
     return (
         f"{ten['CPU, s'] / one['CPU, s']:.1f}",

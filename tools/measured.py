@@ -1,4 +1,4 @@
-"""The files of results, and the pages that say what is in them."""
+"""The files of results, and the pages of the docs with their figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 Row = tuple[str, ...]
 """A row of a table."""
 Sentence = tuple[Path, str, tuple[str, ...]]
-"""A page, the words of a sentence there with ``{}`` for each figure, and these."""
+"""A page, the words of a sentence there with ``{}`` for each figure, and the figures."""
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -1,4 +1,4 @@
-"""Writes into ``docs/`` what the code says: the settings, the stats, and the life of a page."""
+"""Writes tables and a diagram into ``docs/`` from the code: settings, stats, the life of a page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIAGRAM = re.compile("```mermaid\nstateDiagram.*?```\n", re.DOTALL)
 
 
 def pages() -> dict[Path, str]:
-    """Return the text of each page as it is to be."""
+    """Return the text of each page with its present tables."""
     tables = {SETTINGS: settings(), STATS: stats(), LIFE: fates()}
     texts = {
         path: with_table(path.read_text(encoding="utf-8"), head, rows)
@@ -54,7 +54,7 @@ def stats() -> Iterator[tuple[str, ...]]:
 
 
 def fates() -> Iterator[tuple[str, ...]]:
-    """Yield what becomes of a dropped variant in each state of its page."""
+    """Yield what is done with a dropped variant in each state of its page."""
     meanings = docstrings(State)
     for state, fate in DROPPED.items():
         yield f"{state.name}: {meanings[state.name]}", f"it is {fate.value}"
@@ -88,7 +88,7 @@ def docstrings(kind: type) -> dict[str, str]:
 
 
 def as_python(value: object) -> str:
-    """Return *value* as a settings file has it."""
+    """Return *value* as it is written in a settings file."""
     if isinstance(value, str):
         return f'`"{value}"`'
     if value is None:

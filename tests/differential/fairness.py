@@ -53,7 +53,7 @@ def _no_fault_longer_than_retries(case: Case) -> Case:
 
 
 def _callbacks(case: Case) -> dict[str, str]:
-    """Return the callback that each URL is asked for by; a POST is another request."""
+    """Return the callback that requests each URL; a POST is another request."""
     callbacks: dict[str, str] = {}
     for link in case.links():
         if link.callback != "start" and link.method == "GET":

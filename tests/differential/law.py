@@ -17,9 +17,10 @@ promised, and the plugin could not know better:
 - A page whose URLs show different things (one redirects to another page, or shows a log-in form
   with status 200): the rules are wrong about it. The other page is not promised either, since the
   redirect may lead to a URL of it that fails while another URL would bring it. If all URLs that
-  show anything show one and the same other page, that page is promised. - Links that are found only
-  on pages that are not promised. - What a page links, if the callback raises at each URL of it, or
-  gets it truncated by each. The page itself is promised, and its links are if one URL does better.
+  show anything show one and the same other page, that page is promised.
+- Links that are found only on pages that are not promised.
+- What a page links, if the callback raises at each URL of it, or gets it truncated by each. The
+  page itself is promised, and its links are if one URL does better.
 
 **Fair by construction.** Scrapy alone loses pages by chance, and a case in which it may do so
 proves nothing. So each case has these properties (:mod:`differential.fairness`): each URL is
