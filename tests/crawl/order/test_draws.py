@@ -68,6 +68,26 @@ def test_what_was_not_drawn_keeps_its_place():
     assert left == sorted({*range(60)} - drawn)
 
 
+def test_shapes_that_were_hardly_tried_have_each_second_turn():
+    """Until each that waits was tried so often; of one shape alone the draws are tries."""
+    lane = waiting(300)
+    turns = []
+    for _ in range(60):
+        turns.append(lane.proving(10))
+        assert lane.proving(10) is turns[-1]
+        lane.take(turns[-1])
+    assert turns[:4] == [Turn.DRAWN, Turn.LEAST_TRIED] * 2
+    assert set(turns[40:]) == {Turn.DRAWN}
+    assert 8 < turns.count(Turn.LEAST_TRIED) < 20
+    alone = Lane(lambda kinds: ([0.2] * len(kinds),) * 2, lambda kinds: [0.5] * len(kinds), Room())
+    features = UrlFeatures()
+    for number in range(9):
+        alone.push(number, features.of(f"{SITE}/a/{number}"))
+    for _ in range(8):
+        alone.take(Turn.DRAWN)
+        assert alone.proving(10) is Turn.DRAWN
+
+
 @pytest.mark.parametrize("first", [100, 200, 300])
 @deferred_f_from_coro_f
 async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path, first):
