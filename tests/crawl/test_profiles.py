@@ -271,6 +271,27 @@ async def test_post_that_another_callback_asks_for_is_fetched(crawl, board):
 
 
 @deferred_f_from_coro_f
+async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board):
+    """It takes that one alone, whatever else the page shows."""
+
+    class Posts(FollowSpider):
+        taken = []  # noqa: RUF012
+
+        def parse(self, response):
+            yield from self.take(response)
+
+        def take(self, response, post=""):
+            self.taken.append(post)
+            for link in response.css("a::attr(href)").getall() if not post else ():
+                number = link.partition("p=")[2]
+                yield response.follow(link, self.take, cb_kwargs={"post": number} if number else {})
+
+    posts = ("topic.php?p=12", "topic.php?p=13", "topic.php?t=1&p=13")
+    await crawl(site(forum(*posts)), board, start=START, spider=Posts)
+    assert {"12", "13"} <= {*Posts.taken}
+
+
+@deferred_f_from_coro_f
 async def test_post_of_a_topic_that_fails_is_fetched(crawl, board):
     """The page that would have shown it brought nothing."""
     pages = forum("topic.php?p=12")

@@ -210,6 +210,9 @@ class PartsOfPages:
         """Return the key of the part that *request* is for, or None if it is for none."""
         if request.dont_filter or request.method != "GET" or not is_plain(request):
             return None
+        if request.cb_kwargs:
+            # Its callback is told which part to take, and would take none of a page of many.
+            return None
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             return None
