@@ -88,5 +88,6 @@ def mariadb(place: Place) -> Path:
 def php_with_database(place: Place) -> dict[str, str]:
     """Return what lets PHP find the database of the folder at ``localhost``."""
     socket = place.folder / "mariadb.sock"
-    place.write("php/socket.ini", f"mysqli.default_socket={socket}\n")
+    names = ("mysqli.default_socket", "pdo_mysql.default_socket")
+    place.write("php/socket.ini", "".join(f"{name}={socket}\n" for name in names))
     return {"PHP_INI_SCAN_DIR": f":{place.folder / 'php'}"}

@@ -1,4 +1,4 @@
-"""Shops in PHP: OpenCart and CE Phoenix, from the repositories of their own releases."""
+"""Shops in PHP: OpenCart, CE Phoenix and Zen Cart, from the repositories of their own releases."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _OPENCART = CACHE / "sources/opencart"
 _PHOENIX = CACHE / "sources/phoenix"
+_ZEN_CART = CACHE / "sources/zencart"
 _PRODUCTS = 160
 _BRANDS = 8
 _DATE = "2020-01-01"
@@ -186,6 +187,41 @@ def _category_of_phoenix(writer: Writer, number: int, parent: int, name: str) ->
     yield _insert("categories_description", **of, **named, categories_description=text)
 
 
+def _fill_zen_cart(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_ZEN_CART, root)
+    tables = root / "zc_install/sql/install/mysql_zencart.sql"
+    made = ["create database shop character set utf8mb4; use shop; set sql_mode = '';"]
+    made += [tables.read_text(), *_content_of_phoenix(Writer(99)), *_more_of_zen_cart(Writer(100))]
+    shutil.rmtree(root / "zc_install")
+    values = {"HTTP_SERVER": place.url, "HTTPS_SERVER": place.url, "ENABLE_SSL": "false"}
+    values |= {"DIR_WS_CATALOG": "/", "DIR_WS_HTTPS_CATALOG": "/", "DIR_FS_CATALOG": f"{root}/"}
+    values |= {"DB_TYPE": "mysql", "DB_PREFIX": "", "DB_CHARSET": "utf8mb4"}
+    values |= {"DB_SERVER": "localhost", "DB_SERVER_USERNAME": "root", "DB_SERVER_PASSWORD": ""}
+    values |= {"DB_DATABASE": "shop", "SQL_CACHE_METHOD": "none", "SESSION_STORAGE": "db"}
+    lines = (f"define('{name}', '{value}');" for name, value in values.items())
+    place.write("www/includes/configure.php", "\n".join(("<?php", *lines)))
+    socket = servers.mariadb(place)
+    query = "\n".join(made)
+    place.run("mariadb", "--no-defaults", f"--socket={socket}", "--user=root", given=query)
+
+
+def _more_of_zen_cart(writer: Writer) -> Iterator[str]:
+    """Yield what Zen Cart has besides: the category that a product is at home in, and reviews."""
+    yield (
+        "update products set products_price_sorter = products_price, master_categories_id ="
+        " (select min(categories_id) from products_to_categories as its"
+        " where its.products_id = products.products_id);"
+    )
+    for number in range(1, _PRODUCTS + 1):
+        review = {"reviews_id": number}
+        row = {"products_id": writer.random.randint(1, _PRODUCTS), "status": 1}
+        row |= {"reviews_rating": number % 5 + 1, "date_added": _DATE}
+        yield _insert("reviews", **review, **row, customers_name=writer.person())
+        text = writer.paragraph()
+        yield _insert("reviews_description", **review, languages_id=1, reviews_text=text)
+
+
 def _serve_shop(place: Place) -> None:
     servers.mariadb(place)
     servers.php(place, place.folder / "www", env=servers.php_with_database(place))
@@ -203,5 +239,11 @@ PROGRAMS = (
         ("php", "mariadbd", "mariadb-install-db", str(_PHOENIX)),
         "php-cli php-mysql php-curl php-gd php-mbstring mariadb-server",
         source="https://github.com/CE-PhoenixCart/PhoenixCart at v1.1.0.6",
+    ),
+    Program(
+        *("zencart", "Zen Cart", "shop", _fill_zen_cart, _serve_shop),
+        ("php", "mariadbd", "mariadb-install-db", str(_ZEN_CART)),
+        "php-cli php-mysql php-curl php-gd php-mbstring mariadb-server",
+        source="https://github.com/zencart/zencart at v2.1.0",
     ),
 )

@@ -8,6 +8,7 @@ from scrapy_urlcanon.profiles.catalogue import profile
 from scrapy_urlcanon.profiles.installation import Installation, templates_at
 
 _OF_A_SHOP = "?product_id=7&route=product%2F"
+_OF_ZEN = "main_page=product_info"
 _TOPIC = "forum.php?mod=viewthread"
 
 
@@ -50,6 +51,16 @@ _TOPIC = "forum.php?mod=viewthread"
         ("oscommerce", "product_info.php?cPath=1&products_id=7", "product_info.php?products_id=7"),
         ("oscommerce", "product_info.php?products_id=7&sort=2a", "product_info.php?products_id=7"),
         ("oscommerce", "index.php?cPath=1&sort=2a", "index.php?cPath=1&sort=2a"),
+        (
+            "oscommerce",
+            f"index.php?cPath=1_2&{_OF_ZEN}&products_id=7",
+            f"index.php?{_OF_ZEN}&products_id=7",
+        ),
+        (
+            "oscommerce",
+            "index.php?cPath=1_2&main_page=index",
+            "index.php?cPath=1_2&main_page=index",
+        ),
         ("phpbb", "viewtopic.php?sid=0ab&t=7&start=10", "viewtopic.php?start=10&t=7"),
         ("phpbb", "app.php/help/faq?sid=0ab", "app.php/help/faq"),
         # Beside a board there may be scripts to which it is the id of a story.
