@@ -1,4 +1,4 @@
-"""What is learned from one half of real sites, judged on the other.
+"""Judges rules learned from one half of real sites on the other half.
 
 ``python -m benchmarks.learn``.
 """
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn import Observation
 
 MIN_REDUNDANT = 10
-"""Sites with fewer redundant URLs than this in the half that is judged are not in the mean over
-sites."""
+"""Sites with fewer redundant URLs in the judged half are not in the mean over sites."""
 
 MIN_PRECISION, MIN_SITE_PRECISION = 0.995, 0.98
-"""What a choice of thresholds must hold on the sites that it is chosen on."""
+"""The precision, overall and on each site, that thresholds must reach where they are chosen."""
 
 GRID = [
     replace(DEFAULT_THRESHOLDS, precision=precision, alias=alias, lost=lost)
@@ -59,14 +58,14 @@ class Case:
         return score(self.pages, key)
 
     def dropping(self, key: Callable[[str], str | None]) -> Score:
-        """Score a method that drops URLs whose page the half that is learned from has."""
+        """Score a method that drops URLs whose page is in the half that it learned from."""
         clusters = {page.url: page.cluster for page in self._all}
         pages = [Page(page.url, clusters[page.url], page.in_sink) for page in self.pages]
         fetched = frozenset(clusters[o.url] for o in self.halves.learn if o.url in clusters)
         return score(pages, key, fetched)
 
     def learned(self, thresholds: Thresholds, variant: str) -> Score:
-        """Score what is learned with these thresholds."""
+        """Score the rules learned with these thresholds."""
         known = self._scores.get((thresholds, variant))
         if known is None:
             key, rules = methods.learned(self.halves, thresholds, **VARIANTS[variant])
@@ -88,7 +87,7 @@ def macro(scores: Mapping[str, Score], attribute: str) -> float:
 
 
 def chosen(cases: Mapping[str, Case], left_out: str, variant: str) -> Thresholds:
-    """Return the thresholds that do best on all sites but one."""
+    """Return the thresholds that are best on all sites but one."""
 
     def merit(thresholds: Thresholds) -> tuple[bool, float, float]:
         scores = {
@@ -104,7 +103,7 @@ def chosen(cases: Mapping[str, Case], left_out: str, variant: str) -> Thresholds
 
 
 def report(name: str, scores: Mapping[str, Score]) -> dict[str, float]:
-    """Print what a method came to, and return it."""
+    """Print and return the score of a method."""
     total = sum(scores.values(), Score())
     print(
         f"{name:28}{total.found:7}{total.wrong:7}{total.precision:9.2%}"
@@ -126,7 +125,7 @@ def report(name: str, scores: Mapping[str, Score]) -> dict[str, float]:
 
 
 def report_by_site(name: str, scores: Mapping[str, Score]) -> None:
-    """Print what a method came to on each site."""
+    """Print the score of a method on each site."""
     print(f"\n{name}, by site")
     print(
         f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}"

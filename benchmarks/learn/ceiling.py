@@ -1,11 +1,11 @@
-"""What rewrites could find on archived sites at best, and what no rewrite finds.
+"""Measures what rewrites could find on archived sites at best, and what no rewrite finds.
 
 ``python -m benchmarks.learn.ceiling [--sites NAMES] [--most ROWS] [--examples N]``.
 
-From all URLs of a site rules are learned, and tried on them. To these come, one after the other,
-those candidates that the differences of its URLs suggest and that are right for 98 % of what they
-make one, on three pages and more, as the judge knows: for the whole site, for a part of it, or for
-URLs with a certain parameter. What is left is counted by how its URLs differ.
+Rules are learned from all URLs of a site and tried on them. Then, one after the other,
+candidates are added that the differences of its URLs suggest and of whose merges 98 % are right,
+on at least three pages, by the truth that the judge knows: for the whole site, a part of it, or
+URLs with a certain parameter. What is left is counted by how the URLs differ.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     Changes = Mapping[Location, Location]
 
 MIN_PRECISION = 0.98
-"""What share of the merges of a rule must be right."""
+"""The share of the merges of a rule that must be right."""
 
 MAX_CANDIDATES, MAX_ROUNDS, MAX_PARTS = 120, 4, 20
-"""Candidates that are tried in one round, rounds, and parts of a site and parameters for which each
-is tried."""
+"""The most candidates in one round, rounds, and parts of a site or parameters for which a
+candidate is tried."""
 
 _MAKERS = (
     (differing_options,),
@@ -63,7 +63,7 @@ DIFFERENCES = (
     "other words and numbers",
     "nothing in common",
 )
-"""How two URLs of a page differ, from what a rule says soonest to what none can say."""
+"""How two URLs of a page may differ, from the easiest for a rule to the impossible."""
 
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+")
 
@@ -90,21 +90,21 @@ def difference_of(one: Location, other: Location) -> int:
 
 
 def _tokens(location: Location) -> set[str]:
-    """Return the words and numbers of a URL, but for the names of its parameters."""
+    """Return the words and numbers of a URL, without the names of its parameters."""
     texts = (location.path, *map(value_of, location.params))
     return set(chain.from_iterable(_TOKEN.findall(text.lower()) for text in texts))
 
 
 class Ceiling:
-    """One site, with the rules for it that are right."""
+    """One site, with the right rules for it."""
 
     def __init__(self, score: Any, rows: Rows) -> None:
-        """Begin with what is learned from all of its URLs."""
+        """Begin with the rules learned from all of its URLs."""
         observations = [Observation.from_fields(row) for row in rows]
         site = site_of("", observations)
         self._groups = Groups(site)
         self._pages: dict[Location, Counter[Page]] = {}
-        """How many URLs show each page, by the page, of each form."""
+        """For each form, the number of its URLs by page."""
         truth, _ = score.truth(rows, Namespace(**OPTIONS, split="url"))
         self._sizes: Counter[Page] = Counter(
             (place, page) for place in truth for page in truth[place].values()
@@ -118,18 +118,18 @@ class Ceiling:
         forms = {one: locate(learned.canonicalize(one.url)) for one in self._groups.pages}
         self._apply({one: to for one, to in forms.items() if one != to})
         self.learned = self.found
-        """URLs that what is learned saves, outside sinks."""
+        """The number of URLs outside sinks that learned rules save."""
         self.accepted: list[str] = []
-        """Further rules that are right, with what each makes one, rightly and wrongly."""
+        """Further right rules, each with its right and wrong merges."""
 
     @property
     def redundant(self) -> int:
-        """URLs outside sinks that show a page of another one."""
+        """The number of URLs outside sinks that show the page of another URL."""
         return sum(count - 1 for count in self._sizes.values() if count <= SINK_SIZE)
 
     @property
     def found(self) -> int:
-        """How many of these the rules save."""
+        """The number of these that the rules save."""
         forms = Counter(page for pages in self._pages.values() for page in pages)
         return sum(
             self._sizes[page] - count
@@ -138,7 +138,7 @@ class Ceiling:
         )
 
     def left(self) -> Counter[str]:
-        """Return how many are left, by how they differ from the nearest URL of their page."""
+        """Return the number of those left, by the difference to the nearest URL of their page."""
         forms: dict[Page, list[Location]] = {}
         for form in sorted(self._pages):
             for page in self._pages[form]:
@@ -151,7 +151,7 @@ class Ceiling:
         )
 
     def climb(self) -> None:
-        """Accept what is right, until there is no more."""
+        """Accept right candidates until there are no more."""
         for _ in range(MAX_ROUNDS):
             if not sum([self._round(makers) for makers in _MAKERS]):
                 break
@@ -182,7 +182,7 @@ class Ceiling:
         return len(self.accepted) - before
 
     def _judge(self, changes: Changes) -> tuple[int, int, int]:
-        """Return how many forms become one rightly and wrongly, and on how many pages rightly."""
+        """Return the numbers of right and wrong merges of forms, and of pages with right ones."""
         # What is one already is no merge of this rule: forms count, and not their URLs.
         merged: dict[Location, Counter[Page]] = {}
         for one, to in changes.items():
@@ -205,7 +205,7 @@ class Ceiling:
 
 
 def _parts(changes: Changes) -> Iterator[tuple[str, Changes]]:
-    """Yield what a rule does on all of a site, in parts of it, and with parameters of a value."""
+    """Yield the changes of a rule on all of a site, in parts, and for URLs with a parameter."""
     yield "everywhere", changes
     scopes = Counter(scope for one in changes for scope in scopes_of("", one)[1:])
     for scope, _ in scopes.most_common(MAX_PARTS):
@@ -219,7 +219,7 @@ def _parts(changes: Changes) -> Iterator[tuple[str, Changes]]:
 def show(score: Any, name: str, sites: Mapping[str, Rows], examples: int) -> None:
     """Print what is found on each of some sites, and the mean of their shares.
 
-    :param examples: so many of the further rules are listed of each.
+    :param examples: how many of the further rules are listed for each site.
     """
     shares: dict[str, list[float]] = {}
     count = 0

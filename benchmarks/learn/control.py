@@ -1,10 +1,10 @@
-"""Judge URLs that are one page without any rule, and rules that are refused, as learned ones are.
+"""Judges URLs that are one page without any rule, and refused rules, in the way of learned ones.
 
 ``python -m benchmarks.learn.control [--site NAME --rules JSON]``.
 
-What ``score.py`` takes for a wrong merge may be a page that was edited between two captures. How
-often that is so, where nothing was learned, tell URLs that Scrapy's default makes one, and pages
-that declare another URL.
+A wrong merge for ``score.py`` may be a page that was edited between two captures. How often that
+happens is measured without learning: on URLs that Scrapy's default merges, and on pages that
+declare another URL.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Rows = Sequence[Mapping[str, str]]
 
 MAX_WRONG = 0.02
-"""Of the pages of a site that declare another one, those that may differ from it where the
-declarations are believed, as in ``score.py``."""
+"""The share of pages that may differ from the page that they declare if the declarations of a
+site are believed, as in ``score.py``."""
 
 
 def judge(score: Any, rows: Rows, key_of: Callable[[str], str]) -> Counter[str]:
@@ -43,7 +43,7 @@ def judge(score: Any, rows: Rows, key_of: Callable[[str], str]) -> Counter[str]:
 
 
 def declared(rows: Rows) -> dict[str, str]:
-    """Return what pages declare, where it is plausible and was seen to be a page."""
+    """Return the canonical URLs that pages declare, if these are plausible and were seen."""
     seen = {row["url"] for row in rows if row["main_sha1"]}
     return {
         row["url"]: row["canonical"]

@@ -1,4 +1,4 @@
-"""The URLs that a crawl has seen which was cut short: another part of a site than a random half."""
+"""The URLs that a crawl has seen that was cut short, which are not a random half of a site."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _size(url: str) -> int:
 
 
 def _shape(url: str) -> Hashable:
-    """Return what URLs have in common that name things of one kind."""
+    """Return the shape that URLs of one kind of things share."""
     host, path, query = urlsplit(url)[1:4]
     folder, _, name = path.rpartition("/")
     names = {param.partition("=")[0] for param in query.split("&") if param}
@@ -43,7 +43,7 @@ def _section(url: str) -> Hashable:
 
 
 def _numbers(url: str) -> tuple[list[int], str]:
-    """Return what puts things into the order in which they were made."""
+    """Return a sort key for the order in which things were created."""
     parts = urlsplit(url)
     return [int(number[:18]) for number in _NUMBER.findall(f"{parts.path}?{parts.query}")], url
 
@@ -74,4 +74,4 @@ CRAWLS: dict[str, Callable[[Collection[str]], set[str]]] = {
     "third, drawn": lambda urls: {url for url in urls if _drawn("t", url, 1 / 3)},
     "tenth, drawn": lambda urls: {url for url in urls if _drawn("t", url, 0.1)},
 }
-"""By what a crawl is called, the URLs that it has seen of all those of a site."""
+"""By the name of a crawl, a function that returns the URLs that it has seen."""

@@ -1,12 +1,13 @@
-"""The URL forms of widely used programs, on generated sites of which the truth is known.
+"""Judges learning on generated sites with the URL forms of widely used programs.
 
 ``python -m benchmarks.learn.forms [NAME ...] [--seeds SEED ...] [--changing SHARE ...] [--rules]
 [--json FILE]``.
 
-A form says which URLs a program answers for one page. A site has them for three hundred things,
-with titles, parts, posts and sessions; half of the URLs are learned from, and the other half is
-judged, as ``../shared/corpora/score.py`` does. What a program is not known to answer alike is
-another page here. Beside each look stands its trap: the same look where the thing is content.
+A form lists the URLs under which a program shows one page. A site has them for three hundred
+things, with titles, parts, posts and sessions. Rules are learned from half of the URLs and
+judged on the other half, as by ``../shared/corpora/score.py``. URLs that are not known to show
+one page are different pages here. Each form has a trap beside it: URLs that look the same, in
+which the difference selects content.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ FORMS = {
 HOST = "www.site.example"
 
 THINGS, PARTS = 300, 3
-"""Things of which a site has a page, and parts that the longest one has."""
+"""The number of things with a page, and of parts of the longest one."""
 
 POSTS = 3
 """Posts on a part."""
 
 LINKED = 0.8
-"""The share of the other URLs of a page that anything links."""
+"""The share of the other URLs of a page that are linked."""
 
 _SITE = "http://site.example/"
 
@@ -76,18 +77,18 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Thing:
-    """What a site has a page of."""
+    """A thing that the site has a page of."""
 
     number: int
     seed: int
 
     def draw(self, what: str) -> Random:
-        """Return what draws a property of it, always the same."""
+        """Return a random source for a property of it, always the same."""
         return Random(f"{self.seed} {self.number} {what}")
 
     @property
     def titles(self) -> list[str]:
-        """The title of now, and the one that some had before."""
+        """Its title, and the former title of some."""
         draw = self.draw("title")
         count = 1 + (draw.random() < 0.3)  # noqa: PLR2004
         return ["-".join(draw.sample(_WORDS, 4)) for _ in range(count)]
@@ -98,7 +99,7 @@ class Thing:
         return 1 + self.draw("parts").randrange(PARTS)
 
     def values(self, place: str, part: int) -> list[str]:
-        """Return what stands in a place of the URLs of one of its parts."""
+        """Return the values of the placeholders in the URLs of one of its parts."""
         draw, posts = self.draw("rest"), range(self.number * 10 + part * 3, 10**9)[:POSTS]
         section = self.number % 7 + 1
         digest = sha1(f"{self.seed} {self.number}".encode()).hexdigest()
@@ -143,7 +144,7 @@ class FormSite:
     form: Form
     seed: int = 0
     changing: float = 0.0
-    """The share of the captures that show what no other one does."""
+    """The share of captures with a content of their own, as if the page had changed."""
 
     def __post_init__(self) -> None:
         self.pages: dict[str, str] = {}
@@ -188,12 +189,12 @@ class FormSite:
 
 
 def half(url: str) -> int:
-    """Return which half a URL is of, as ``score.py`` does: 0 to learn from, 1 to judge."""
+    """Return the half of a URL as ``score.py`` does: 0 to learn from, 1 to judge."""
     return sha1(url.encode()).digest()[0] & 1
 
 
 def judged(site: FormSite) -> tuple[Score, Score, Rules, Mapping[str, object]]:
-    """Return what rewrites find of the judged half, and what they do with skips, and the rules."""
+    """Return the scores of rewrites on the judged half, without and with skips, and the rules."""
     learned = learn(one for one in site.observations() if half(one.url) == 0)
     rules = Rules(learned.rules)
     numbers = {page: number for number, page in enumerate(sorted(set(site.pages.values())))}
@@ -221,7 +222,7 @@ def judged(site: FormSite) -> tuple[Score, Score, Rules, Mapping[str, object]]:
 
 
 def false_merges(site: FormSite, rules: Rules) -> Iterator[tuple[str, str]]:
-    """Yield pairs of URLs of two pages that the rules make one."""
+    """Yield pairs of URLs of different pages that the rules merge."""
     first: dict[str, str] = {}
     for url in sorted(site.pages):
         other = first.setdefault(rules.key(url), url)
@@ -232,7 +233,7 @@ def false_merges(site: FormSite, rules: Rules) -> Iterator[tuple[str, str]]:
 def report(
     names: Iterable[str], changing: float, seed: int, *, show_rules: bool
 ) -> dict[str, dict[str, int]]:
-    """Print and return what is learned of the forms of some programs."""
+    """Print and return the scores for the forms of some programs."""
     columns = ("redundant", "rewrites", "+ skip", "wrong", "lost")
     print(f"seed {seed}, {changing:.0%} of the captures differ")
     print(f"{'form':34}" + "".join(f"{column:>10}" for column in columns))

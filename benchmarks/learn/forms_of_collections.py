@@ -1,4 +1,4 @@
-"""Which URLs programs answer for one page: wikis, trackers, archives, libraries and repositories.
+"""The URLs under which programs show a page: wikis, trackers, archives, libraries and repositories.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there.
 """

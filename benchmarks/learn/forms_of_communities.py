@@ -1,4 +1,4 @@
-"""Which URLs programs answer for one page: forums with posts, help pages, code and short messages.
+"""The URLs under which programs show a page: forums with posts, help pages, code and messages.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there.
 """

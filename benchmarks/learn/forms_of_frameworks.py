@@ -1,4 +1,4 @@
-"""Which URLs frameworks answer for one page, whatever the site is about: habits of many programs.
+"""The URLs under which frameworks show one page, whatever the site is about.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there.
 """

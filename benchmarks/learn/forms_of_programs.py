@@ -1,12 +1,12 @@
-"""Which URLs widely used programs answer for one page, written from their documentation.
+"""The URLs under which widely used programs show one page, written from their documentation.
 
-By page, the URLs, first the one that is always linked: ``{n}`` is the number of a thing,
-``{title}`` each title that it ever had, ``{k}`` a part of it and ``{start}`` what that begins with,
-``{post}`` what stands there, ``{last}`` the number of its last part, ``{revision}`` that of a part
-among all there are and ``{newest}`` that of the last one, ``{s}`` a session; see
-:class:`benchmarks.learn.forms.Thing`.
-`` @0.3`` is the share of things that are linked so. A name that ends in ``(trap)`` looks like
-another one, and is none.
+For each page its URLs, first the one that is always linked. Placeholders: ``{n}`` is the number
+of a thing, ``{title}`` each title that it ever had, ``{k}`` the number of a part and ``{start}``
+the number of the first entry on it, ``{post}`` a post on that part, ``{last}`` the number of the
+last part, ``{revision}`` the number of a part among the parts of all things and ``{newest}``
+that of the last part, ``{s}`` a session; see :class:`benchmarks.learn.forms.Thing`. `` @0.3`` is
+the share of things that are linked in this way. A name that ends in ``(trap)`` has URLs that
+look like those of the form of that name, but are different pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which URLs programs answer for one page: forums, blogs, shops, newspapers and company sites.
+"""The URLs under which programs show a page: forums, blogs, shops, newspapers and company sites.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there.
 """

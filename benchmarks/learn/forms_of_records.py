@@ -1,4 +1,4 @@
-"""Which URLs programs answer for one page: databases, lists, markets, preprints, wikis and code.
+"""The URLs under which programs show a page: databases, lists, markets, preprints, wikis and code.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there.
 """

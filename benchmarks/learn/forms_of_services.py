@@ -1,4 +1,4 @@
-"""Which URLs programs answer for one page: shops, questions, videos, jobs, offices and libraries.
+"""The URLs under which programs show a page: shops, questions, videos, jobs, offices and libraries.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there.
 """

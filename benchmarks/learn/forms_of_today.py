@@ -1,4 +1,4 @@
-"""Which URLs programs of the 2020s answer for one page: answers, commits, threads, museums.
+"""The URLs under which programs of the 2020s show a page: answers, commits, threads, museums.
 
 As in :mod:`benchmarks.learn.forms_of_programs`, and none of those that are there. On most of these
 sites something that makes no difference on most pages does on some.

@@ -1,4 +1,4 @@
-"""What a way of merging URLs is worth, measured on URLs whose content is known."""
+"""Scores ways of merging URLs, on URLs whose content is known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn import Observation
 
 SINK_SIZE = 20
-"""Contents of more URLs than this are sinks."""
+"""A content of more URLs than this is a sink."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Page:
 
     url: str
     cluster: int
-    """Equal where the content is one page."""
+    """Equal if the content is one page."""
     in_sink: bool
 
 
@@ -42,18 +42,18 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Share of the merges that are right; 1 where there are none."""
+        """The share of the merges that are right; 1 if there are none."""
         merges = self.found + self.wrong
         return self.found / merges if merges else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the redundant URLs that are found."""
+        """The share of the redundant URLs that are found."""
         return self.found / self.redundant if self.redundant else 0.0
 
     @property
     def recall_outside_sinks(self) -> float:
-        """The same without the contents of over :data:`SINK_SIZE` URLs."""
+        """The same without contents of more than :data:`SINK_SIZE` URLs."""
         return (
             self.found_outside_sinks / self.redundant_outside_sinks
             if self.redundant_outside_sinks
@@ -71,7 +71,7 @@ def pages_of(observations: Iterable[Observation]) -> list[Page]:
 
     Equal ``main_sha1``, or ``simhash64`` within 4 bits.
 
-    A cluster is what is near its first member, in the order of the URLs; it does not grow by
+    A cluster has what is near its first member in the order of the URLs; it does not grow by
     chains. URLs without evidence, such as redirects, are left out.
     """
     rows = {o.url: o for o in observations if o.has_content}
@@ -99,9 +99,9 @@ def score(
 ) -> Score:
     """Score a way of merging URLs.
 
-    ``key`` maps a URL to what stands for its page, or to None where the URL would not be fetched
-    at all; that is right where the page is found under another URL of these, or under one of
-    those that ``elsewhere`` tells the clusters of.
+    ``key`` maps a URL to a key for its page, or to None if the URL would not be fetched at all.
+    That is right if the page is found under another of these URLs, or is one of the clusters
+    ``elsewhere``.
     """
     kept: dict[str, list[Page]] = {}
     by_cluster: dict[tuple[str, int], list[Page]] = {}

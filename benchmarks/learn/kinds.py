@@ -1,11 +1,11 @@
-"""Sites of which a view says something else of few things, with texts that are edited.
+"""Judges learning on sites with a view that differs for a few things only, and edited texts.
 
 ``python -m benchmarks.learn.kinds [KIND ...] [--seeds SEED ...] [--shares SHARE ...] [--changing
 SHARE ...] [--rules] [--json FILE]``.
 
-A rule that leaves out such a view is right on most pages, and looks like one that is right on all
-while captures change. Unlike on other generated sites a capture that changed is the page with a few
-words or a line more or less, and one of twenty is an error page.
+A rule that drops such a view is right on most pages. It looks like a rule that is right on all
+pages of a site whose pages change between captures. Unlike on other generated sites, a changed
+capture is the page with a few words or a line more or less; one of twenty is an error page.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ _SYLLABLES = ("ba ce di fo gu ha je ki lo mu ne pi ra so ty", "l m n r s t v", "
 _WORDS = ["".join(parts) for parts in product(*map(str.split, _SYLLABLES))]
 
 _ERRORS = 0.05
-"""The share of the captures that changed which show an error."""
+"""The share of error pages among changed captures."""
 
 _EDITS = (1, 1, 1, 2, 3)
-"""Lines that an edit comes to."""
+"""The number of lines of an edit, by frequency."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The URLs of a thing, and how what is said of few of them is shown."""
+    """The URLs of a thing, and how its view differs for few things."""
 
     thing: str
     views: Sequence[str]
     shows: str
-    """``whole``: instead of all but the title; ``part``: instead of half; ``block``: behind all;
-    ``lines``: instead of two lines."""
+    """Where the view shows its own text: ``whole``: in place of all but the title; ``part``: of
+    half; ``lines``: of two lines; ``block``: after all."""
 
 
 KINDS = {
@@ -84,11 +84,11 @@ class ViewSite:
     kind: str
     seed: int
     share: float
-    """Of how many of the things a view says something else."""
+    """The share of things whose view differs."""
     changing: float = 0.0
-    """The share of the captures that show an edited page, or none."""
+    """The share of captures with an edited page, or an error."""
     pages: dict[str, str] = field(default_factory=dict)
-    """By URL, that which shows the same and nothing besides."""
+    """For each URL, the URL that shows the same page without additions."""
     texts: dict[str, list[str]] = field(default_factory=dict)
     """The lines of each page."""
 
@@ -129,7 +129,7 @@ def _line(draw: Random, words: int) -> str:
 
 
 def _view(draw: Random, shows: str, text: list[str]) -> list[str]:
-    """Return what a view shows that says something else."""
+    """Return the text of a view that differs."""
     new = [_line(draw, draw.randrange(4, 40)) for _ in range(draw.randrange(2, 12))]
     if shows == "lines":
         return [*text[:-2], *(_line(draw, len(line.split())) for line in text[-2:])]
@@ -138,7 +138,7 @@ def _view(draw: Random, shows: str, text: list[str]) -> list[str]:
 
 
 def _noise(draw: Random, thing: str, *, is_printed: bool) -> Iterator[str]:
-    """Yield URLs that show the thing itself, whichever it is."""
+    """Yield URLs that show the thing itself, for any thing."""
     if draw.random() < 0.6:  # noqa: PLR2004
         yield f"{thing}?ref={draw.choice(['home', 'list', 'mail'])}"
     if draw.random() < 0.3:  # noqa: PLR2004
@@ -167,7 +167,7 @@ def _changed(draw: Random, text: list[str]) -> list[str]:
 
 
 def judged(site: ViewSite) -> tuple[Score, Score, Mapping[str, object]]:
-    """Return what is found of the half that is judged, what of the noise, and the rules."""
+    """Return the scores on the judged half, in all and for noise, and the rules."""
     learned = learn(one for one in site.observations() if half(one.url) == 0)
     rules = Rules(learned.rules)
     numbers = {page: number for number, page in enumerate(sorted(site.texts))}
@@ -187,7 +187,7 @@ def judged(site: ViewSite) -> tuple[Score, Score, Mapping[str, object]]:
 
 
 def report(sites: Iterable[ViewSite], changing: float, *, show_rules: bool) -> dict[str, float]:
-    """Print and return what is learned of some sites."""
+    """Print and return the scores for some sites."""
     every, noise = Score(), Score()
     count = bad = 0
     for site in sites:

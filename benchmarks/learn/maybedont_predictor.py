@@ -1,14 +1,13 @@
-"""MaybeDont itself (TeamHG-Memex, 2016), where it is installed, as one more contestant.
+"""MaybeDont itself (TeamHG-Memex, 2016), if it is installed, as one more contestant.
 
-``pip install -r benchmarks/requirements-maybedont.txt``. It is no canonicalizer: of a URL that it
-has not seen it says how likely the page is one that it has. It is told the URLs of the learning
-half with their pages, and asked about those of the judging half; a URL that is a duplicate with the
-probability at which its own Scrapy middleware drops requests counts as not fetched.
+``pip install -r benchmarks/requirements-maybedont.txt``. It is no canonicalizer: for a new URL it
+predicts how probably its page was seen before. It gets the URLs of the learning half with their
+pages, and predicts for those of the judging half. A URL counts as not fetched at the probability at
+which its own Scrapy middleware drops requests.
 
-It compares texts by the Jaccard coefficient of their shingles. Of the corpus we have digests and no
-texts, so each page is given as a text of one word that names its cluster: texts are equal where the
-judge holds the pages to be one, and have nothing in common elsewhere. Better texts than that it
-could not be given.
+It compares texts by the Jaccard coefficient of their shingles. The corpus has digests and no
+texts, so each page is given as a text of one word, the name of its cluster: texts are equal if
+the pages are one for the judge, and have nothing in common otherwise. No texts could be better.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ THRESHOLD = 0.98
 
 
 class _Draw:
-    """The draw from a set that Python had until 3.10, made the same in each run."""
+    """``random.sample`` of a set, as Python had it until 3.10, with a fixed seed."""
 
     def __init__(self) -> None:
         self._random = Random(0)
@@ -43,7 +42,7 @@ def is_installed() -> bool:
 
 
 def maybe_dont(halves: Halves) -> Callable[[str], str | None]:
-    """Return what maps a URL to itself, or to None where MaybeDont would not fetch it."""
+    """Return a function that maps a URL to itself, or to None if MaybeDont would not fetch it."""
     from maybedont import DupePredictor, predict  # type: ignore[import-not-found]  # noqa: PLC0415
 
     # MaybeDont 0.1.1 draws 200 URLs from larger sets, which Python 3.11 refuses; this is all that

@@ -1,4 +1,4 @@
-"""Ways to tell that two URLs are one page: those of others, and what is learned."""
+"""Methods that decide which URLs are one page: those of others, and learned rules."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Key = "Callable[[str], str | None]"
 
 
 MIN_SEEN = 5
-"""Pairs of URLs that statistics of a parameter need."""
+"""The least number of pairs of URLs for statistics of a parameter."""
 
 
 class Halves(NamedTuple):
-    """What a method may look at, and what it is judged on."""
+    """The half that a method may use, and the half that it is judged on."""
 
     learn: Sequence[Observation]
     judge: Sequence[Observation]
@@ -42,7 +42,7 @@ def scrapy_default(halves: Halves) -> Callable[[str], str | None]:
 
 
 def preset(name: str) -> Callable[[Halves], Callable[[str], str | None]]:
-    """Apply a preset of ours, without any rule for the site."""
+    """Apply a preset, without any rule for the site."""
     return lambda _halves: Canonicalizer(preset=name).canonicalize
 
 
@@ -53,17 +53,17 @@ def no_query(halves: Halves) -> Callable[[str], str | None]:
 
 
 def all_declared(halves: Halves) -> Callable[[str], str | None]:
-    """Believe every declared canonical and every redirect of the URL that is judged."""
+    """Believe every declared canonical and every redirect of the judged URL."""
     declared = {o.url: o.canonical or o.redirect for o in halves.judge}
     return lambda url: declared.get(url) or url
 
 
 def param_statistics(halves: Halves) -> Callable[[str], str | None]:
-    """Drop a parameter of a host where it made no difference often enough.
+    """Drop a parameter of a host if it made no difference often enough.
 
     The idea of MaybeDont (Scrapinghub, 2013), reduced to its parameter statistics: for each
-    parameter, how often URLs that are equal without it show one page; it is dropped where that is
-    so for 95 % of at least 5.
+    parameter, how often URLs that are equal without it show one page. It is dropped if that is
+    so for 95 % of at least 5 pairs.
     """
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     groups: dict[tuple[str, str, str], list[Observation]] = defaultdict(list)
@@ -109,7 +109,7 @@ class Rules:
 def learned(
     halves: Halves, thresholds: Thresholds, *, skip: bool = False, declared: bool = False
 ) -> tuple[Callable[[str], str | None], Rules]:
-    """Return how what is learned from one half maps URLs of the other, and the rules."""
+    """Return a function that maps URLs by the rules learned from one half, and the rules."""
     rules = Rules(learn(halves.learn, thresholds=thresholds).rules)
     trusted = {}
     if declared:

@@ -1,8 +1,8 @@
-"""Parts of synthetic sites that answer at several places: hosts, prefixes, suffixes, slugs.
+"""Parts of synthetic sites with several URLs for a page: by host, prefix, suffix or slug.
 
-Each is drawn as what it looks like, or as the trap that looks alike: a mirror that is a site of
-its own, users with a subdomain who have something else there than in the path, a print prefix with
-other pages, slugs that matter, a parameter of content among made-up names.
+Each is drawn either as what it looks like or as a trap: a mirror that is a site of its own,
+users with other pages on their subdomain than in the path, a print prefix with other pages,
+slugs that matter, a parameter of content among made-up names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """What a site has beside its articles and listings, drawn from its seed."""
+    """The parts of a site beside its articles and listings, drawn from its seed."""
 
     def __init__(self, seed: int, host: str, pages: int) -> None:
         draw = Random(f"places {seed}")
@@ -92,13 +92,14 @@ class Places:
 
     @staticmethod
     def _summed_up(page: str, kind: str) -> tuple[str, str]:
-        """Return page and content of the other form of a page; short ones need no summary."""
+        """Return page and content of another form of a page: the same, or a summary unless it is
+        short."""
         if kind == "same":
             return page, page
         return f"{page} summary", page if page.endswith("7") else f"{page} summary"
 
     def _printed(self, draw: Random) -> Place:
-        """Draw a document, or what is found under the prefix."""
+        """Draw a document, without or with the prefix."""
         path, page = self._document(draw)
         content = page
         if draw.random() < 0.5:  # noqa: PLR2004
@@ -107,7 +108,7 @@ class Places:
         return Place(self._host, path, [], page, content)
 
     def _suffixed(self, draw: Random) -> Place:
-        """Draw a document, or what is found with the suffix."""
+        """Draw a document, without or with the suffix."""
         path, page = self._document(draw)
         path, page = path.replace("/guide", "/help"), f"help {page}"
         path += ".html" if self._suffix_name.startswith(".html") else ""
@@ -118,14 +119,14 @@ class Places:
         return Place(self._host, path, [], page, content)
 
     def _reported(self, draw: Random) -> Place:
-        """Draw a report under any title that it ever had; or the chapter that the title tells."""
+        """Draw a report under any title that it ever had, or a chapter that the title selects."""
         number = draw.randrange(self._pages)
         slug = " ".join(draw.sample(_WORDS, 2)).replace(" ", "-")
         page = f"news {number}" + ("" if self._news == "free" else f" {slug}")
         return Place(self._host, self._news_shape.format(n=number, s=slug), [], page, page)
 
     def _looked_up(self, draw: Random) -> Place:
-        """Draw an entry with a time against caches in place of a name; a few have editions."""
+        """Draw an entry with a cache-busting time as a parameter name; a few have editions."""
         number = draw.randrange(25)
         params: list[tuple[str, object]] = [("entry", number)]
         page = f"entry {number}"

@@ -1,4 +1,4 @@
-"""How long learning takes, and how much memory: what ``scrapy urlcanon learn`` needs for a file.
+"""Measures time and memory of ``scrapy urlcanon learn`` for a file.
 
 ``python -m benchmarks.learn.scale [--large]``, or ``... scale ROWS DOMAINS``. The runs, but for one
 of a chosen size, are written to ``benchmarks/results/learn-scale.md`` and ``.json``.
@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.results import conditions, table, write
 
 RUNS = ((100_000, 50), (1_000_000, 500), (100_000, 1), (1_000_000, 1))
-"""Rows and domains of the runs that are compared."""
+"""The rows and domains of the compared runs."""
 
 LARGE_RUNS = ((10_000_000, 5_000), (10_000_000, 1))
 """Ten times as many, which take ten minutes each."""
@@ -59,7 +59,7 @@ def write_observations(path: Path, rows: int, domains: int) -> None:
 
 
 def learn(path: Path, rules: Path) -> dict[str, Any]:
-    """Learn from a file by the command, in one process, and return what it took."""
+    """Learn from a file with the command, in one process; return time and memory."""
     command = [sys.executable, "-m", "scrapy", "urlcanon", "learn", str(path), "-o", str(rules)]
     command += ["--jobs", "1"]
     start = time.monotonic()
@@ -78,7 +78,7 @@ def learn(path: Path, rules: Path) -> dict[str, Any]:
 
 
 def measure(rows: int, domains: int) -> dict[str, Any]:
-    """Return what learning from so many observations of so many domains took."""
+    """Return time and memory of learning from so many observations of so many domains."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "observations.tsv"
         write_observations(path, rows, domains)
@@ -90,9 +90,9 @@ def measure(rows: int, domains: int) -> dict[str, Any]:
 
 
 def growth(runs: list[dict[str, Any]]) -> list[list[str]]:
-    """Return how often the time and the memory of a run ten times smaller a run takes.
+    """Return the factors by which time and memory exceed those of a run ten times smaller.
 
-    Compared are runs whose domains are as large, and runs of one domain.
+    Compared are runs with domains of the same size, and runs of one domain.
     """
     by_size = {(run["observations"], run["domains"]): run for run in runs}
     rows = []

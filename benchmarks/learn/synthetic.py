@@ -1,4 +1,4 @@
-"""Sites that never were, of which it is known which URLs show one page.
+"""Judges learning on synthetic sites, for which it is known which URLs show one page.
 
 ``python -m benchmarks.learn.synthetic [SITES] [--json FILE]``.
 
@@ -47,7 +47,7 @@ _NAMES = (
     "show",
     "x",
 )
-"""Names that select a page on one site and mean nothing on the next."""
+"""Names of parameters that select pages on one site and mean nothing on the next."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,9 @@ class Visit:
 
     url: str
     page: str
-    """What tells the page from all others of the site: equal where a rule could know that two
-    URLs are one."""
+    """The identity of the page. It is equal if a rule could know that two URLs are one."""
     content: str
-    """What is shown: equal for dead pages, pages not yet translated, and days without events
-    too."""
+    """The content. It is also equal for dead pages, untranslated pages, and days without events."""
 
 
 @dataclass
@@ -74,9 +72,9 @@ class SyntheticSite:
 
     seed: int
     soft_404: float | None = None
-    """Share of the numbered pages that are gone; drawn between 0 and 0.8 where not given."""
+    """The share of the numbered pages that are gone; drawn between 0 and 0.8 if not given."""
     changing: float = 0.0
-    """Share of the captures that show something that no other one does."""
+    """The share of captures with a content of their own, as if the page had changed."""
     host: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +116,7 @@ class SyntheticSite:
         self._kinds = kinds
 
     def visits(self, count: int, salt: int = 0) -> list[Visit]:
-        """Return what a crawl meets: different URLs, drawn from all that the site would answer."""
+        """Return the visits of a crawl: distinct URLs, drawn from all that the site answers."""
         draw = Random(f"{self.seed} {salt}")
         found: dict[str, Visit] = {}
         for _ in range(count * 20):
@@ -135,7 +133,7 @@ class SyntheticSite:
             yield self.observation(visit, draw)
 
     def observation(self, visit: Visit, draw: Random) -> Observation:
-        """Return a visit as a crawler records it: of the page nothing but digests."""
+        """Return a visit as a crawler records it, with digests of the page."""
         digest = sha1(f"{self.host} {visit.content}".encode()).digest()
         simhash = int.from_bytes(digest[:8], "big")
         main = digest.hex()
@@ -262,10 +260,10 @@ class SyntheticSite:
 def judged(
     seed: int, rows: int = 1000, changing: float = 0.0
 ) -> tuple[Counter[str], Counter[str], int, int]:
-    """Return what is learned from so many URLs of a site, judged on as many others.
+    """Return the scores of rules learned from this many URLs of a site, judged on as many others.
 
-    The redundant URLs and those of them that were found, by the first word of their page, the
-    wrong merges, and how many rules there are.
+    That is: the redundant URLs and those found, by the first word of their page; the wrong
+    merges; and the number of rules.
     """
     site = SyntheticSite(seed, changing=changing)
     rules = learn(site.observations(rows)).rules
@@ -286,7 +284,7 @@ def judged(
 
 
 def report(seeds: Iterable[int], changing: float = 0.0) -> dict[str, float]:
-    """Print what is learned of some sites, and return it."""
+    """Print and return the scores for some sites."""
     redundant: Counter[str] = Counter()
     found: Counter[str] = Counter()
     wrong = sites = rules = 0

@@ -1,11 +1,11 @@
-"""Judge what is learned with the measures of ``score.py``, on all corpora that are there.
+"""Judges learned rules with the measures of ``score.py``, on all available corpora.
 
 ``python -m benchmarks.learn.unseen [--sites NAME,...] [--folds 0,1,2] [--most ROWS] [--false]
 [--classes] [--thresholds] [--cut-short] [--json FILE]``.
 
-By halves of the URLs it is a crawl that saw half of each site; by halves of the pages, all URLs of
-a page on one side, it is one whose rules are used on other pages. With ``--cut-short`` it is one
-that has seen the first part of a site, by several orders, or little of it.
+Split by URLs, the learning half is a crawl that saw half of each site. Split by pages, with all
+URLs of a page in one half, rules are judged on other pages. With ``--cut-short`` the crawl saw
+the first part of a site, by several orders, or little of it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCORE = PATH.with_name("score.py")
 CORPORA = (PATH, PATH.with_name("observations-2.tsv.gz"))
 
 OPTIONS = {"bits": 4, "alias_bits": 0, "scope": "host", "no_redirects": False}
-"""As ``score.py`` has them where nothing else is asked for."""
+"""The defaults of ``score.py``."""
 SINK_SIZE, MIN_REDUNDANT = 20, 10
 
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
@@ -51,10 +51,11 @@ GRID = {
     "lost 0.02": replace(DEFAULT_THRESHOLDS, lost=0.02),
     "chance 0.10": replace(DEFAULT_THRESHOLDS, chance=0.10),
 }
-"""Each threshold that was chosen, and one step to either side of it."""
+"""Each threshold with its default, and one step to either side."""
 
 MIN_PRECISION = 0.995
-"""What a choice of thresholds must hold on the sites that it is chosen on, or else come nearest to.
+"""The precision that thresholds must reach on the sites where they are chosen, or come nearest
+to.
 """
 
 
@@ -96,7 +97,7 @@ class Judged:
             prior_of=prior_of,
         )
         self.false: list[tuple[str, str]] = []
-        """Two URLs of two pages that became one, for each false merge of all rules."""
+        """Two URLs of different pages for each false merge of all rules."""
 
         self._declared = {row["url"]: row["canonical"] for row in rows if row["canonical"]}
         self._seen = {row["url"] for row in rows}
@@ -127,7 +128,7 @@ class Judged:
         return counts
 
     def _lost_said(self, pages: Mapping[str, str], key: Mapping[str, str]) -> int:
-        """Return how many of the lost pages the site itself says are found elsewhere."""
+        """Return how many of the lost pages are elsewhere by what the site declares."""
         members: dict[str, list[str]] = {}
         for url in sorted(pages):
             members.setdefault(key[url], []).append(url)
@@ -138,10 +139,10 @@ class Judged:
         return len({page for url, page in lost.items() if self._is_said(url, fetched[key[url]])})
 
     def _is_said(self, one: str, other: str) -> bool:
-        """Tell whether the site itself says that of a wrong merge the URLs were of one page.
+        """Tell whether the URLs of a wrong merge are one page by what the site declares.
 
-        They declare one canonical URL, or one of them was not to be fetched, and declares another
-        one that was seen. Then the page has changed between two captures.
+        They declare one canonical URL, or one of them was skipped and declares another one that
+        was seen. Then the page has changed between two captures.
         """
         said = [self._declared.get(url, url) for url in (one, other)]
         if said[0] == said[1]:
@@ -172,7 +173,7 @@ class Judged:
 
 
 def class_of(rule: LearnedRule) -> str:
-    """Return the class of hypotheses that a rule is of."""
+    """Return the class of hypotheses of a rule."""
     if rule.kind in {"sink", "skip"}:
         return rule.kind
     if rule.option != "rewrite_path":
@@ -213,8 +214,8 @@ def _false(pages: Mapping[str, str], key: Mapping[str, str]) -> Iterator[tuple[s
 def line(name: str, counts: Mapping[str, Counter[str]]) -> str:
     """Return a row: macro and micro recall without sinks, precision, merges, loss, worst site.
 
-    Of the false merges it tells how many the site itself says are of one page, and what share of
-    the pages is lost without those that it says are found elsewhere.
+    It also has the number of false merges that are one page by what the site declares, and the
+    share of lost pages without those that are elsewhere by what it declares.
     """
     total = sum(counts.values(), Counter[str]())
     worst = min(
@@ -250,7 +251,7 @@ def _macro(counts: Mapping[str, Counter[str]]) -> float:
 def show(
     score: Any, sites: Mapping[str, list[dict[str, str]]], split: str, options: Namespace
 ) -> dict[str, Any]:
-    """Print what is found on some sites, and return it."""
+    """Print and return the scores on some sites."""
     counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in VARIANTS}
     classes: dict[str, Counter[str]] = {}
     for site, rows in sites.items():
@@ -276,7 +277,7 @@ def show(
 
 
 def choose(score: Any, sites: Mapping[str, list[dict[str, str]]], split: str) -> dict[str, Any]:
-    """Print what is found with thresholds chosen on all sites but the one judged; return it."""
+    """Print and return the scores with thresholds chosen on all sites but the judged one."""
     counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in GRID}
     for site, rows in sites.items():
         for name, thresholds in GRID.items():
@@ -292,7 +293,7 @@ def choose(score: Any, sites: Mapping[str, list[dict[str, str]]], split: str) ->
 
 
 def _best(counts: Mapping[str, Mapping[str, Counter[str]]], left_out: str) -> str:
-    """Return the thresholds that do best on all sites but one."""
+    """Return the thresholds that are best on all sites but one."""
 
     def merit(name: str) -> tuple[float, float]:
         others = {site: c for site, c in counts[name].items() if site != left_out}

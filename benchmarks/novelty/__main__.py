@@ -1,4 +1,4 @@
-"""Measures what an order of requests is worth: ``python -m benchmarks.novelty``."""
+"""Compares orders of requests by their news: ``python -m benchmarks.novelty``."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def main() -> int:
 def keep(
     file: Path | None, data: dict[str, Any], part: str, name: str, found: dict[str, Any]
 ) -> None:
-    """Add to the results; other orders of the same case stay as they are."""
+    """Add to the results; those of other orders of the case stay."""
     known = data.setdefault(part, {}).get(name, {})
     found["orders"] = {**known.get("orders", {}), **found["orders"]}
     data[part][name] = found

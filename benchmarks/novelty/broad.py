@@ -1,8 +1,9 @@
 """Measures what the order costs in a broad crawl: ``python -m benchmarks.novelty.broad``.
 
-Very many hosts of three pages each are crawled to their end, once with Scrapy's queue that is fair
-between hosts and once with ours. Then requests for as many wait in either, and are all taken from
-ours. Before that the model is asked and taught, and nothing may grow.
+Very many hosts of three pages each are crawled to their end, once with Scrapy's queue that is
+fair between hosts and once with the plugin's. Then requests for as many hosts wait in each
+queue, and all are taken from the plugin's. Before that the model predicts and learns; its memory
+must not grow.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _CONTEXT = ("place li in ul", "alike 2", "follow", "from 1")
 
 
 class BroadSpider(Spider):
-    """Is never opened."""
+    """A spider without a crawl, since queues need one."""
 
     name = "broad"
 
@@ -93,7 +94,7 @@ def _crawl(settings: Mapping[str, Any], hosts: int) -> Crawled:
 
 
 def _bytes(kind: Any, hosts: int, waiting: int) -> tuple[float, float]:
-    """Return the bytes that a host takes while its requests wait, and when ours have them taken."""
+    """Return the bytes for each host while requests wait, and after all were taken from ours."""
     crawler = get_crawler(BroadSpider, NOVELTY)
     # Where nothing is on its way Scrapy's queue takes the hosts in turn.
     downloader = SimpleNamespace(slots={}, get_slot_key=lambda r: r.url.split("/")[2])
@@ -123,7 +124,7 @@ def _urls(hosts: int, waiting: int) -> Iterator[str]:
 
 
 def _predict(predictions: int) -> tuple[float, float]:
-    """Expect and learn; return the seconds, and how many MiB that took after the first tenth."""
+    """Predict and learn; return the seconds, and the growth in MiB after the first tenth."""
     features, model = UrlFeatures(), OnlineModel(0.5)
     begun = process_time()
     first = 0

@@ -1,4 +1,4 @@
-"""What is measured: programs and generated sites, with the fetches that each may take."""
+"""The cases: programs and generated sites, each with its number of fetches."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ PROGRAMS = {
     "boost-manual": 600,
     "git-manual": 200,
 }
-"""How many fetches each program is given."""
+"""The number of fetches of each program."""
 UNSEEN = frozenset({"mhonarc"})
-"""Programs that nobody looked at while the order was made."""
+"""Programs that had no part in the development of the order."""
 
 
 @dataclass(frozen=True)
 class Trap:
-    """A generated site, and what is asked of its order."""
+    """A generated site, and the aim for its order."""
 
     kind: str
     limit: int
     aim: int | None
-    """So many pages of content at least; None: as many as breadth first."""
+    """The least number of pages of content; None for as many as breadth first."""
     hosts: int = 1
 
 
@@ -80,7 +80,7 @@ TRAPS = (
 SEEDS = (1, 2, 101, 102)
 
 SHAPE_LIMIT = 400
-"""How many fetches each generated site of a common shape is given."""
+"""The number of fetches of each generated site of a common shape."""
 SHAPE_SEEDS = (1, 2, 3, 4, 5)
 SHARES = (10, 25, 50, 100)
-"""Of the fetches, in per cent: after so many the orders are compared."""
+"""The shares of the fetches, in per cent, after which the orders are compared."""

@@ -1,4 +1,4 @@
-"""Crawls once, in a process of its own, and prints what came over the wire, as JSON."""
+"""Crawls once, in a process of its own, and prints what was downloaded, as JSON."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ BREADTH_FIRST: Mapping[str, Any] = {
 }
 _LINK = re.compile(r'<a href="([^"]*)"')
 SHAPE = "shape of a "
-"""Begins the kind of a generated site of a common shape; others are traps."""
+"""The prefix of the kinds of generated sites with a common shape; others are traps."""
 PLUGIN: Mapping[str, Any] = {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
 
 
@@ -64,27 +64,27 @@ class Task:
 
     starts: tuple[str, ...]
     limit: int
-    """After so many fetches it ends."""
+    """The number of fetches after which it ends."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     sites: tuple[tuple[str, int], ...] = ()
-    """Generated sites, each a kind and a seed; none: a program that runs."""
+    """Generated sites, each a kind and a seed; empty for a running program."""
     responses: str = ""
-    """The file that holds the responses that crawls before had, and will hold those of this."""
+    """The file with the responses of earlier crawls, to which those of this one are added."""
 
 
 @dataclass
 class Crawled:
-    """What came of a crawl."""
+    """The outcome of a crawl."""
 
     news: list[int]
-    """The words of news of each fetch, in their order."""
+    """The words of news of each fetch, in the order of the fetches."""
     urls: list[str]
     content: list[int]
-    """For generated sites: how many pages of content were reached after each fetch."""
+    """For generated sites, the number of pages of content reached after each fetch."""
     cpu: float
     seconds: float
     peak: int
-    """The most memory that was used, in KiB."""
+    """The peak memory in KiB."""
     stats: Mapping[str, Any]
 
 
@@ -100,21 +100,21 @@ def crawl(task: Task) -> Crawled:
 
 
 class Responses:
-    """What a program answered: each URL is asked once, so that all orders see the same pages."""
+    """The responses of a program. Each URL is requested once, so all orders see the same pages."""
 
     def __init__(self, file: str) -> None:
         self._database = sqlite3.connect(file or ":memory:")
         self._database.execute("create table if not exists response (url primary key, it)")
 
     def at(self, url: str) -> Response | None:
-        """Return what *url* was answered with."""
+        """Return the response to *url*."""
         query = "select it from response where url = ?"
         # Of a fragment the program was not asked, and a response does not have it.
         row = self._database.execute(query, (urldefrag(url).url,)).fetchone()
         return loads(decompress(row[0])) if row else None
 
     def keep(self, response: Response) -> None:
-        """Keep what a URL was answered with."""
+        """Store the response to a URL."""
         bare = type(response)(
             response.url, response.status, dict(response.headers), body=response.body
         )
@@ -124,11 +124,11 @@ class Responses:
 
 
 class Wire(HTTP11DownloadHandler):
-    """Fetches from a program or a generated site, up to a bound, and measures what came."""
+    """Fetches from a program or a generated site, up to a bound, and measures the responses."""
 
     lazy = False
     crawled: Crawled
-    """What is filled; no setting, since Scrapy may copy those."""
+    """The outcome that is filled in. It is no setting, since Scrapy may copy settings."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

@@ -1,8 +1,8 @@
 """Measures where ``URLCANON_STOP`` ends a crawl: ``python -m benchmarks.novelty.ending``.
 
-MediaWiki has no end to speak of: each page links forms, differences, lists of changes, in any
-combination of their parameters. What it is read for are its articles, their histories and its
-categories. All that says nothing new may be left, and of these little.
+MediaWiki is practically endless: each page links forms, differences and lists of changes, in any
+combination of their parameters. Its content are its articles, their histories and its
+categories. The crawl may leave everything that says nothing new, but little of these.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _crawl(most: int) -> Crawled:
 
 
 def _reached(urls: Iterable[str]) -> dict[str, str]:
-    """Return how many of the articles, histories and categories were fetched, of how many."""
+    """Return how many articles, histories and categories were fetched, and how many there are."""
     shown: set[str] = set()
     histories: set[str] = set()
     for url in urls:

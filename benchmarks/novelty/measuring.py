@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchmarks.programs.program import Program
 
 POINTS = 100
-"""A curve has so many."""
+"""The number of points of a curve."""
 
 
 def program(each: Program, limit: int, orders: Iterable[str], runs: int) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def program(each: Program, limit: int, orders: Iterable[str], runs: int) -> dict
 
 
 def _rules(task: Task, folder: Path) -> Path:
-    """Return the rules that are learned from a crawl breadth first."""
+    """Return the rules learned from a crawl breadth first."""
     store, rules = folder / "store.sqlite", folder / "rules.toml"
     settings = {**ORDERS[BREADTH], **PLUGIN, "URLCANON_RECORD": str(store)}
     settings["URLCANON_PROFILES"] = False
@@ -66,7 +66,7 @@ def trap(each: Trap, seed: int, orders: Iterable[str]) -> dict[str, Any]:
 
 
 def shape(kind: str, seed: int, orders: Iterable[str]) -> dict[str, Any]:
-    """Return the words of news that each order had after each share of the fetches."""
+    """Return the words of news of each order after each share of the fetches."""
     found = {}
     for order in orders:
         task = Task((f"http://{kind}.example/",), SHAPE_LIMIT, sites=((f"{SHAPE}{kind}", seed),))

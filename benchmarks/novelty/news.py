@@ -1,7 +1,7 @@
-"""Measures the news of a crawl, by what the pages that came over the wire say.
+"""Measures the news of a crawl by the text of the downloaded pages.
 
-News are the words in lines of visible text that no page fetched before had. This reads pages by
-itself, so that the order is not judged by the code that makes it.
+News are the words in lines of visible text that no page fetched before had. Pages are read by
+separate code, so that the order is not judged by its own.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def lines(body: bytes, content_type: str) -> Iterator[str]:
 
 
 def _of_json(body: bytes) -> Iterator[str]:
-    """Yield the texts and numbers in JSON: as one line, each other order of it would be news."""
+    """Yield the texts and numbers in JSON: as one line, every other order of them would be news."""
     try:
         waiting = [json.loads(body)]
     except ValueError:
@@ -97,7 +97,7 @@ def _of_html(body: bytes) -> Iterator[str]:
 
 
 def _texts(root: html.HtmlElement) -> Iterator[str | None]:
-    """Yield the texts of a page; None where a line ends."""
+    """Yield the texts of a page, and None at the end of each line."""
     for event, element in etree.iterwalk(root, events=("start", "end")):
         is_shown = isinstance(element.tag, str) and element.tag not in _UNSEEN
         if is_shown and element.tag not in _IN_A_LINE:
@@ -110,7 +110,7 @@ def _texts(root: html.HtmlElement) -> Iterator[str | None]:
 
 
 def _shown(text: str, element: html.HtmlElement | None) -> Iterator[str | None]:
-    """Yield a text within *element* if it is shown: by lines where it is preformatted."""
+    """Yield a text within *element* if it is shown, preformatted text by lines."""
     is_preformatted = False
     while element is not None:
         if element.tag in _UNSEEN:

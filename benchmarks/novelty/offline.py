@@ -1,10 +1,10 @@
 """Crawls without Scrapy's engine, in minutes: ``python -m benchmarks.novelty.offline``.
 
-The sites are those of common shapes. The order is the plugin's own, and is told of each page when
-Scrapy would tell it: what is on its way is read, the next requests are taken, and then the links of
-what was read begin to wait; of a page with very many links the others do once the next pages are
-read. A crawl goes the same way each time, so that two states of the code can be compared: on the
-seeds that a change was made by, and on others.
+The sites are those of common shapes. The order is the plugin's own, and it is called in the
+sequence in which Scrapy would call it: responses are read, the next requests are taken, and then
+the links of the responses are scheduled. Of a page with very many links, the rest is scheduled
+after the next pages were read. A crawl is reproducible, so that two states of the code can be
+compared: on the seeds that a change was developed with, and on others.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Spider(Spider):
 
 
 class Frontier(Protocol):
-    """What waits, and who is told of pages."""
+    """The waiting requests, and an order that hears of pages."""
 
     order: Order | None
 
@@ -61,7 +61,7 @@ class Frontier(Protocol):
 
 
 class ByNews:
-    """Orders as the plugin does.
+    """The order of the plugin.
 
     :param settings: further ones.
     """
@@ -77,7 +77,7 @@ class ByNews:
 
 
 class ByDepth:
-    """Orders as Scrapy does: the last one first, or the least deep one (``DEPTH_PRIORITY``)."""
+    """The orders of Scrapy: last in first out, or least depth first (``DEPTH_PRIORITY``)."""
 
     order: Order | None = None
 
@@ -100,7 +100,7 @@ class ByDepth:
 
 
 class Site(Protocol):
-    """Pages that link each other."""
+    """A site: pages that link each other."""
 
     start: str
 
@@ -141,7 +141,7 @@ class Crawling:
         """The words of news of each fetch."""
 
     def run(self) -> None:
-        """Crawl, as Scrapy does where all answers come at once."""
+        """Crawl as Scrapy does if all responses come immediately."""
         self._wait(Request(self._pages.start, meta={"depth": 0}))
         on_their_way = self._taken()
         following: list[Iterator[None]] = []
@@ -165,7 +165,7 @@ class Crawling:
         return found
 
     def _follow(self, request: Request) -> Iterator[None]:
-        """Have what a page links wait, and yield after each part of that."""
+        """Schedule the links of a page in parts, and yield after each part."""
         response, links = self._pages.at(request.url)
         order = self._frontier.order
         output = order.output_of(response) if order else None
@@ -200,19 +200,19 @@ class Crawling:
 
 
 def _going_on(following: Iterable[Iterator[None]]) -> list[Iterator[None]]:
-    """Have each page's next part of links wait, one after the other; return what has more."""
+    """Schedule the next part of the links of each page; return the pages with more links."""
     return [each for each in following if next(each, _END) is not _END]
 
 
 def curve(pages: Pages, frontier: Frontier) -> list[int]:
-    """Return the words of news after no fetch, one, two and so on."""
+    """Return the words of news after 0, 1, 2 ... fetches."""
     crawling = Crawling(pages, frontier, SHAPE_LIMIT)
     crawling.run()
     return list(accumulate(crawling.words, initial=0))
 
 
 def ratios(kind: str, seed: int) -> list[float]:
-    """Return what the order has of the better of Scrapy's two, after each share of the fetches."""
+    """Return news over that of the better of Scrapy's orders, after each share of the fetches."""
     pages = Pages(kind, seed)
     deep, broad, ours = (
         curve(pages, frontier)
@@ -230,7 +230,7 @@ def ratios(kind: str, seed: int) -> list[float]:
 
 
 def shown(name: str, rows: list[list[float]]) -> str:
-    """Return a line about some sites: geometric mean, median and least, and how many are behind."""
+    """Return a line about some sites: geometric mean, median, least, and how many are behind."""
     columns = list(zip(*rows, strict=True))
     measures: tuple[Callable[[tuple[float, ...]], float], ...] = (
         lambda column: exp(mean(map(log, column))),

@@ -1,4 +1,4 @@
-"""Writes what was measured of the order into the docs: the tables, and the curves as a picture."""
+"""Writes the measurements of the order into the docs: the tables, and the curves as a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _DOCS = Path(__file__).parents[2] / "docs"
 PAGE = _DOCS / "order-measured.md"
 PICTURE = _DOCS / "images" / "order-curves.svg"
 _ALLOWED = {10: 0.85}
-"""Of the better of Scrapy's two orders; elsewhere it is 0.95."""
+"""The least ratio to the better of Scrapy's two orders that is not behind; 0.95 for other
+shares."""
 _SHOWN = (DEPTH, BREADTH, NEWS, LEARNED)
 _HEAD = """\
 # What the order brings, measured
@@ -126,7 +127,7 @@ def _at(runs: Iterable[dict[str, Any]], share: int) -> float:
 
 
 def _ratios(found: dict[str, Any]) -> Iterator[tuple[int, float]]:
-    """Yield what novelty has of what the better of Scrapy's orders has, at each share."""
+    """Yield the news over that of the better of Scrapy's orders, at each share."""
     orders = found["orders"]
     if not all(orders.get(order) for order in (DEPTH, BREADTH, NEWS)):
         return

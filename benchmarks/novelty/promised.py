@@ -1,8 +1,8 @@
-"""Measures whether ``URLCANON_STOP`` keeps its word: ``python -m benchmarks.novelty.promised``.
+"""Measures whether ``URLCANON_STOP`` keeps its promise: ``python -m benchmarks.novelty.promised``.
 
-Generated sites of a few kinds of URLs, of which a share each has news, are crawled without an
-engine to where a crawl would be closed, and then to their end: how much of what would have been
-left had news?
+Generated sites have a few kinds of URLs, each with a share of pages with news. They are crawled
+without an engine to the point where a crawl would be closed, and then to their end: how many of
+the requests that would have been left have news?
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _RATES = (0, 0, 0.005, 0.02, 0.05, 0.1, 0.4, 1)
 _KINDS = ("news", "tag", "shop", "print", "day", "user", "find", "old")
 _FORMS = ("/{kind}/{number}", "/{kind}?id={number}", "/x/{number}/{kind}.html")
 _LEAST = 20
-"""Of fewer requests that were left no share is told."""
+"""If fewer requests were left, no share is computed."""
 
 
 class MixedSite:
-    """A site of some kinds of URLs, each with its share of pages that have news.
+    """A site with some kinds of URLs, each with its share of pages with news.
 
     :param count: of its pages.
     """
@@ -55,7 +55,7 @@ class MixedSite:
             self._links[random.randrange(number)].append(url)
 
     def has_news(self, url: str) -> bool:
-        """Tell whether the page of *url* says what no other does."""
+        """Tell whether the page of *url* has news."""
         return self._pages[url][1]
 
     def at(self, url: str) -> tuple[HtmlResponse, list[str]]:
@@ -74,19 +74,19 @@ class MixedSite:
 
 @dataclass
 class Left:
-    """What a crawl would have left, and what came of it."""
+    """The requests that a crawl would have left, and how many of them had news."""
 
     urls: set[str] = field(default_factory=set)
     with_news: int = 0
 
     @property
     def share(self) -> float:
-        """How much of it had news."""
+        """The share with news."""
         return self.with_news / len(self.urls)
 
 
 class Stopping(ByNews):
-    """Goes on where the plugin would close the crawl, and notes what that would have left."""
+    """Goes on where the plugin would close the crawl, and records the requests left then."""
 
     def __init__(self, site: MixedSite, stop: float) -> None:
         super().__init__({"URLCANON_STOP": stop})
@@ -114,7 +114,7 @@ class Stopping(ByNews):
 
 
 def left_of(site: MixedSite, stop: float) -> Left:
-    """Crawl *site*; return what would have been left with this ``URLCANON_STOP``."""
+    """Crawl *site*; return the requests that this ``URLCANON_STOP`` would have left."""
     frontier = Stopping(site, stop)
     Crawling(site, frontier, sys.maxsize).run()
     return frontier.left

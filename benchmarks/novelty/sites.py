@@ -1,4 +1,4 @@
-"""Generated sites with traps: what has no end, says nothing new, or comes late.
+"""Generated sites with traps: endless parts, pages without news, late news.
 
 Each page of content says which it is in the header ``X-Page``, which only the benchmark reads.
 """
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 
     html: str
     content: str = ""
-    """Which page of content it is, or none."""
+    """The name of the page of content, or none."""
     status: int = 200
 
 
@@ -45,7 +45,7 @@ class Site:
 _MISSING = Answer("<h1>Not found</h1>", status=404)
 _SECTIONS, _ARTICLES = 12, 28
 _LISTED = 7
-"""So many articles a section lists."""
+"""The number of articles that a section lists."""
 
 
 @cache
@@ -72,7 +72,7 @@ def _page(menu: str, body: str) -> str:
 class Magazine:
     """A home page, 12 sections and 28 articles in each: 349 pages.
 
-    A section lists its first articles, and each article the one that stands so many further on.
+    A section lists its first articles, and each article links the one this many further on.
 
     :param extra: links that stand first on the home page, and *foot* those that stand last on
         each other one.
@@ -171,7 +171,7 @@ _ORDERS = ("price", "name", "newest")
 def _filter_links(
     path: str, kept: Mapping[str, str], filters: Mapping[str, Sequence[str]]
 ) -> list[tuple[str, str]]:
-    """Return links that set each filter to each value, or take it back, and that order."""
+    """Return links that set each filter to each value or remove it, and links that sort."""
     links = []
     for name, values in filters.items():
         for value in values:
@@ -376,7 +376,7 @@ def several(seed: int, host: str = "several.example") -> Site:
 
 
 def wide(seed: int, host: str = "wide.example") -> Site:
-    """Return a site without end, whose pages link 40 others each; its cost is measured."""
+    """Return an endless site whose pages link 40 others each, to measure costs."""
 
     def answer(path: str, query: Mapping[str, str]) -> Answer:
         del query
@@ -415,6 +415,6 @@ _OF_HOSTS = {"hosts": (finder, shop, doors, calendar), "broad": (broad,)}
 
 
 def hosts(kind: str, seed: int, count: int = 50) -> list[Site]:
-    """Return sites, each on a host of its own; of the kind ``hosts`` all with traps."""
+    """Return sites, each on a host of its own; for the kind ``hosts`` all traps."""
     kinds = _OF_HOSTS[kind]
     return [kinds[n % len(kinds)](seed + n, f"www.host{n:02}.example") for n in range(count)]

@@ -1,7 +1,7 @@
-"""Generated sites of common shapes, none of which is there to trap a crawl.
+"""Generated sites of common shapes, without traps.
 
-Words are as frequent as Zipf says, few pages are very long, and how wide and deep a site is, and
-which views of its pages it links, differs from seed to seed.
+Word frequencies follow Zipf's law, and few pages are very long. Width, depth and the views that
+a site links depend on the seed.
 """
 
 from __future__ import annotations

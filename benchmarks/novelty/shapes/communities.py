@@ -1,4 +1,4 @@
-"""Sites that many people write: a forum, a wiki, questions, a shop with reviews, mailing lists."""
+"""Sites with many authors: a forum, a wiki, questions, a shop with reviews, mailing lists."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _WHOLE_TREE = 150
-"""Of no more pages a menu shows all."""
+"""A menu shows all pages of a site up to this size."""
 
 
 def manual(seed: int) -> Pages:

@@ -1,4 +1,4 @@
-"""What pages are made of: names, texts, links, tables and lists."""
+"""Parts of pages: names, texts, links, tables and lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Pages: TypeAlias = "Callable[[list[str], Mapping[str, str]], str | None]"
-"""Returns the page at these segments of a path, with this query; None where there is none."""
+"""Returns the page at these segments of a path, with this query; None if there is none."""
 Links: TypeAlias = "Iterable[tuple[str, str]]"
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def slug_of(*of: object) -> str:
 
 @cache
 def text_of(*of: object, median: float = 120, spread: float = 0.9) -> str:
-    """Return paragraphs of their own; half of such texts have *median* words, few many more."""
+    """Return unique paragraphs. The median of such texts is *median* words; few are very long."""
     random = random_of("text", *of)
     left = max(3, min(_LONGEST, round(median * exp(random.gauss(0, spread)))))
     paragraphs = []
@@ -91,7 +91,7 @@ def number_of(query: Mapping[str, str], name: str, default: int = 1) -> int:
 
 
 def pager(count: int, size: int, url: Callable[[int], str]) -> str:
-    """Return links to all pages of a list, of which one shows *size*."""
+    """Return links to all pages of a list, with *size* entries a page."""
     pages = range(1, -(-count // size) + 1)
     return list_of((url(page), str(page)) for page in pages)
 

@@ -1,4 +1,4 @@
-"""Sites that one hand fills: a news site, a shop, a code browser, the pages of a firm."""
+"""Sites with one publisher: a news site, a shop, a code browser, the pages of a firm."""
 
 from __future__ import annotations
 
