@@ -92,8 +92,7 @@ class Places:
 
     @staticmethod
     def _summed_up(page: str, kind: str) -> tuple[str, str]:
-        """Return page and content of another form of a page: the same, or a summary unless it is
-        short."""
+        """Return page and content of another form of a page: the same, or a summary."""
         if kind == "same":
             return page, page
         return f"{page} summary", page if page.endswith("7") else f"{page} summary"

@@ -17,7 +17,7 @@ from benchmarks.programs import catalogue
 from benchmarks.programs.program import CACHE, Program, Unavailable
 
 LIMIT = 3000
-"""What some of them have is without end."""
+"""The most fetches of a crawl: some programs have endless URLs."""
 _RECOGNISED = "urlcanon/profile/recognised/"
 
 
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def measure(program: Program, limit: int, *, control: bool) -> dict[str, Any]:
-    """Crawl *program* off, on, and off once more, and compare what they saw."""
+    """Crawl *program* without profiles, with them, and without again; compare the pages."""
     with program.started() as url, TemporaryDirectory() as folder:
         memory = _memory(program)
         off = _crawl(url, limit, memory, profiles=False)
@@ -97,7 +97,7 @@ def prove(program: Program, limit: int) -> list[dict[str, Any]]:
 
 
 def _memory(program: Program) -> str:
-    """Return the file that holds what a program answered."""
+    """Return the file with the responses of a program."""
     file = CACHE / "responses" / f"{program.name}.sqlite"
     file.parent.mkdir(parents=True, exist_ok=True)
     return str(file)

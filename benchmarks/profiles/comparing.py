@@ -1,4 +1,4 @@
-"""Compares what two crawls of a program brought, by the visible text of the pages."""
+"""Compares the pages of two crawls of a program by their visible text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _COMMON = 0.3
 """A line on more than this share of the pages belongs to the site, not to a page."""
 _MISSED = 0.2
-"""A page is missing if more than this share of its words stand in no page of another crawl."""
+"""A page is missing if more than this share of its words is on no page of the other crawl."""
 _SHORT = 5
-"""A page with fewer words than this says nothing of its own."""
+"""A page with fewer words than this is ignored."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,18 @@ class Texts:
     """The lines of visible text of each page that a crawl fetched."""
 
     pages: dict[str, frozenset[str]]
-    """By URL; without what most pages have."""
+    """By URL, without lines that most pages have."""
     lines: frozenset[str]
-    """Those of all pages, with what most have: on those of another crawl it may be content."""
+    """The lines of all pages, with those that most have: they may be content in another crawl."""
 
     @property
     def distinct(self) -> int:
-        """How many different texts there are."""
+        """The number of distinct texts."""
         return len({each for each in self.pages.values() if each})
 
 
 def texts(file: str, urls: Iterable[str]) -> Texts:
-    """Read what a crawl fetched from the file that holds the responses."""
+    """Read the pages of a crawl from the file with the responses."""
     responses = Responses(file)
     pages = {}
     for url in dict.fromkeys(urls):

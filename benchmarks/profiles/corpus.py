@@ -1,10 +1,9 @@
-"""What profiles alone find and merge wrongly on real sites, told by the URLs of these alone.
+"""Measures what profiles alone find and merge wrongly on real sites, recognised by URLs alone.
 
-``python -m benchmarks.profiles.corpus [--json]``. Of the corpus there are neither headers nor
-pages, so nothing of it is certain: each suspicion is taken for a rule here, first those that say
-that the page is the same, then those for other views of the same things too. A link to a part of a
-page counts as found where the corpus has a page, of a shape that shows parts, with the same
-content: that is what the ids prove in a crawl.
+``python -m benchmarks.profiles.corpus [--json]``. The corpus has neither headers nor pages, so
+nothing is certain: each suspicion is used as a rule, first those for the same page, then those
+for other views too. A link to a part of a page counts as found if the corpus has a page with the
+same content, of a shape that shows parts: in a crawl the ids of elements prove that.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.templates import Template
 
 _LEAST = 10
-"""Redundant URLs of a site that is in the means."""
+"""The least number of redundant URLs of a site that is in the means."""
 
 
 def installations(urls: Iterable[str]) -> list[Installation]:
-    """Return what *urls* tell of programs."""
+    """Return the programs that *urls* show, with their places."""
     plain = Canonicalizer()
     hosts: dict[str, list[str]] = defaultdict(list)
     for text in urls:
@@ -49,7 +48,7 @@ def installations(urls: Iterable[str]) -> list[Installation]:
 
 
 class Known:
-    """The keys of URLs under the rules of what was recognised."""
+    """The keys of URLs under the rules of recognised programs."""
 
     def __init__(self, found: Sequence[Installation], *, views: bool) -> None:
         self.canonicalizer = Canonicalizer()
@@ -86,7 +85,7 @@ class Known:
         return False
 
     def key(self, pages: Sequence[Page]) -> Callable[[str], str | None]:
-        """Return what stands for the page of a URL, or None where it is not fetched."""
+        """Return the key of a URL's page, or None if the URL is not fetched."""
         clusters = {page.url: page.cluster for page in pages}
         canonical = {page.url: self.canonicalizer.canonicalize(page.url) for page in pages}
         shown = {
@@ -109,7 +108,7 @@ class Known:
 def measure(path: Path, *, views: bool) -> dict[str, Any]:
     """Print what is found on each site with a known program, and the means; return these.
 
-    :param views: whether what is known of other views of the same things is taken for rules too.
+    :param views: whether suspicions about other views of the same things are used as rules too.
     """
     print(f"{path.name}, {'with' if views else 'without'} other views of the same things")
     print(
@@ -160,7 +159,7 @@ def measure(path: Path, *, views: bool) -> dict[str, Any]:
 
 
 def _precision(total: Score, without: Score) -> float:
-    """Return the share of what is merged beyond the preset that is right."""
+    """Return the share of right merges among those beyond the preset."""
     found, wrong = total.found - without.found, max(total.wrong - without.wrong, 0)
     return found / (found + wrong) if found + wrong else 1.0
 

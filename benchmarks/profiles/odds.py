@@ -1,10 +1,11 @@
-"""Counts how often what is suspected of a parameter is right.
+"""Counts how often a suspicion about a parameter is right.
 
-``python -m benchmarks.profiles.odds``. A parameter of a site is judged where dropping it makes
-:data:`LEAST` URLs others or more, and is right where at most one in 50 of these shows another page.
-What a profile suspects may have a name with a usual meaning as well, and then counts for both. The
-odds of a kind of suspicion are those among its parameters over those among all, with one right and
-one wrong added; beside them, what they are without one site, and without one program.
+``python -m benchmarks.profiles.odds``. A parameter of a site is judged if dropping it changes at
+least :data:`LEAST` URLs, and is right to drop if at most one in 50 of these shows another page.
+A parameter that a profile suspects may also have a name with a usual meaning, and then counts
+for both. The odds of a kind of suspicion are the odds among its parameters divided by those
+among all, with one right and one wrong parameter added. The range without any one site, and
+without any one program, is printed too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 LEAST = 3
 _WRONG = 0.02
 _MOST_NAMES = 60
-"""Parameters of a site that are judged, the frequent ones first."""
+"""The most parameters of a site that are judged, the most frequent first."""
 KINDS = ("profile", "view", *NAMES)
 """Kinds of suspicion that can be counted."""
 
@@ -37,10 +38,10 @@ class Judged(NamedTuple):
     """A parameter of a site."""
 
     kinds: frozenset[str]
-    """Of suspicion."""
+    """The kinds of suspicion about it."""
     site: str
     program: str
-    """That is known to have it; empty where none is."""
+    """The program that is known to have it; empty for none."""
     merges: int
     wrong: int
 
@@ -70,9 +71,9 @@ def judged() -> Iterator[Judged]:
 
 
 def _suspected(urls: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return what programs know of parameters: the kind of suspicion, and the program.
+    """Return for parameters of known programs the kind of suspicion, and the program.
 
-    The kind is empty where the site has a parameter on other URLs than those of the rule.
+    The kind is empty if the site has the parameter on other URLs than those of the rule.
     """
     found: dict[str, tuple[str, str]] = {}
     for one in suspected(urls):
@@ -94,7 +95,7 @@ def _names(pages: Sequence[Page]) -> list[str]:
 
 
 def odds(found: Sequence[Judged], kind: str) -> float:
-    """Return the logarithm of the odds of *kind* over those of all."""
+    """Return the logarithm of the odds of *kind* divided by those of all."""
 
     def of(some: Sequence[Judged]) -> float:
         right = sum(one.is_right for one in some)

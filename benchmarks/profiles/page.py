@@ -1,4 +1,4 @@
-"""Writes what was measured of profiles into the docs."""
+"""Writes the measurements of profiles into the docs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is known of programs adds to what is learned: ``python -m benchmarks.profiles.prior``.
+"""Measures what profiles add to learning: ``python -m benchmarks.profiles.prior``.
 
-``[--most ROWS] [--json]``. Each site is learned from one half and judged on the other, as
-``benchmarks.learn.unseen`` does it: without what is known, and with the odds of suspicions that are
-counted on all sites but this one. It is told for all sites, and for those with few URLs.
+``[--most ROWS] [--json]``. Rules of each site are learned from one half and judged on the other,
+as in ``benchmarks.learn.unseen``: without prior knowledge, and with the odds of suspicions
+counted on all other sites. The results are for all sites, and for those with few URLs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.thresholds import Prior
 
 FEW = 500
-"""URLs of a small site."""
+"""The most URLs of a small site."""
 VARIANT = "all"
 KNOWLEDGE = ("nothing", "stated", "without the site")
 
@@ -36,7 +36,7 @@ def odds_without(site: str, found: Sequence[Judged]) -> dict[str, float]:
 
 
 def prior_with(known: Mapping[str, float]) -> Callable[[Iterable[str]], Prior]:
-    """Return what makes the prior of a site from its URLs, with other odds."""
+    """Return a function that makes the prior of a site from its URLs, with other odds."""
     return lambda urls: Suspicions.of(urls, known).log_odds
 
 
@@ -70,7 +70,7 @@ def measure(most: int) -> list[dict[str, Any]]:
 
 
 def rows(measured: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the rows of a table: of each corpus, split and size of sites what is found."""
+    """Return the rows of a table: the recall for each corpus, split and size of sites."""
     written = []
     for corpus in dict.fromkeys(one["corpus"] for one in measured):
         for is_small in (False, True):

@@ -1,9 +1,9 @@
 """Compares the pages that each rule of a recognised program merges, with a control fetch of both.
 
-``python -m benchmarks.profiles --rules`` crawls a program without profiles, and takes the URLs
-that the crawl met for pairs: two that a rule makes one, certain or not, and that nothing else
-does. Both are fetched anew, twice: lines of text that differ between two fetches of one URL say
-nothing.
+``python -m benchmarks.profiles --rules`` crawls a program without profiles, and makes pairs of
+the URLs that the crawl met: two that one rule merges, certain or not, and nothing else does.
+Both are fetched again, twice: lines of text that differ between two fetches of one URL are
+noise.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.profiles.rules import ProfileRule
 
 MOST_PAIRS = 60
-"""Pairs of a rule that are fetched."""
+"""The most pairs of a rule that are fetched."""
 _LOOKS = 200
 _SHOWN = 1
 _SECONDS = 60
@@ -40,23 +40,23 @@ _LONGEST = 100
 
 @dataclass
 class Met:
-    """What a crawl met of one rule."""
+    """The URLs of a crawl that one rule merges, and how their pages compare."""
 
     program: str
     merges: str
     certain: bool
     pairs: int
-    """URLs that the rule would have kept from being fetched."""
+    """The number of URLs that the rule would have dropped."""
     compared: int = 0
     differ: int = 0
     lost: int = 0
-    """Pairs of which the URL that is merged has lines that no page has that the rule keeps."""
+    """The number of pairs whose dropped URL has lines that no page has that the rule keeps."""
     examples: list[list[str]] = field(default_factory=list)
-    """Two URLs that differ, and lines that one of them alone has, the lost ones first."""
+    """Pairs of URLs that differ, with lines that only one of them has; lost ones first."""
 
 
 def proved(urls: Iterable[str], responses: Responses) -> list[dict[str, Any]]:
-    """Return what the crawl that fetched *urls* met of each rule of what it recognised."""
+    """Return the results for each rule of the programs recognised in a crawl of *urls*."""
     urls = list(dict.fromkeys(urldefrag(url).url for url in urls))
     found = _installations(urls, responses)
     texts = {url: _text(response) for url in urls if (response := responses.at(url))}
@@ -91,7 +91,7 @@ def _installations(urls: Iterable[str], responses: Responses) -> list[Installati
 
 
 def _pairs(one: Installation, rule: ProfileRule, urls: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the URLs that *rule* alone makes one, each beside the first of them."""
+    """Yield pairs of URLs that only *rule* merges, each with the first of them."""
     # Without what separates parameters no other rule knows what they are.
     base = tuple(each for each in one.profile.rules if set(each.options) == {"query_separator"})
     plain, with_rule = _declared(one, base), _declared(one, (*base, rule))
@@ -161,7 +161,7 @@ def _fetched(url: str) -> tuple[int, frozenset[str]]:
 
 
 def said(met: dict[str, Any]) -> str:
-    """Return what was met of a rule in a line, and the first difference below it."""
+    """Return the results for a rule in a line, with the first difference below it."""
     word = "certain" if met["certain"] else "usual"
     text = (
         f"  {met['program']}, {word}: {met['merges']}: {met['pairs']} pairs,"

@@ -1,4 +1,4 @@
-"""All programs, and those that cannot be had, with the reason."""
+"""All programs, and those that are not available, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plausible text and histories, made of a seed."""
+"""Plausible text and histories, generated from a seed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VOWELS = "aeiou"
 _ENDS = ["", "", "n", "r", "l", "s", "t", "nd", "rm", "x"]
 _SMALL = ["the", "of", "and", "a", "to", "in", "is", "was", "for", "with", "on", "as", "by", "not"]
 EPOCH = 1_600_000_000
-"""When the oldest things happened, in seconds since 1970."""
+"""The time of the oldest things, in seconds since 1970."""
 DAY = 86_400
 
 
@@ -47,7 +47,7 @@ class Article:
     categories: tuple[str, ...]
     revisions: tuple[Revision, ...]
     links: tuple[str, ...]
-    """The titles of others."""
+    """The titles of the articles that it links."""
 
     @property
     def slug(self) -> str:
@@ -69,7 +69,7 @@ class Writer:
         return " ".join(self.word() for _ in range(count))
 
     def names(self, count: int) -> list[str]:
-        """Return words that differ, at most *count* of them."""
+        """Return at most *count* distinct words."""
         return list(dict.fromkeys(self.word() for _ in range(count)))
 
     def title(self, count: int = 2) -> str:

@@ -1,4 +1,4 @@
-"""What documents a program: Sphinx, Javadoc, Doxygen, pydoc, MkDocs, Docutils, godoc."""
+"""Generators of documentation: Sphinx, Javadoc, Doxygen, pydoc, MkDocs, Docutils, godoc."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def articles_in_markdown(seed: int, ending: str = ".md") -> dict[str, str]:
 
 
 def _classes(seed: int) -> dict[str, list[tuple[str, str]]]:
-    """Return names of classes, each with its methods and what is said of them."""
+    """Return names of classes, each with its methods and their descriptions."""
     writer = Writer(seed)
     return {
         name.title(): [(each, writer.paragraph()) for each in writer.names(6)]

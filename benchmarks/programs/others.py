@@ -1,4 +1,4 @@
-"""Programs of which nothing is known: none of them may be recognised as another."""
+"""Programs without a profile: none of them may be recognised as another one."""
 
 from __future__ import annotations
 

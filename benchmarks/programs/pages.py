@@ -1,4 +1,4 @@
-"""More programs of which nothing is known: what makes pages of texts and of code, and listings."""
+"""More programs without a profile, which make pages from texts and code, and listings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program is here: what it needs, how it is filled, how it is served."""
+"""Describes a program: what it needs, how it is filled with content, how it is served."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 CACHE = Path(os.environ.get("URLCANON_PROGRAMS", "/var/tmp/urlcanon-programs"))
-"""Where environments and filled programs stay: where servers without rights can read them too."""
+"""The folder of environments and filled programs, which servers without privileges can read too."""
 _FIRST_PORT = int(os.environ.get("URLCANON_PROGRAMS_PORT", "18000"))
 _PORTS = 4_000
 _SECONDS_TO_START = 90
@@ -111,7 +111,7 @@ class Place:
         raise Unavailable(f"it does not answer: {said}\n{log}")
 
     def stop(self) -> None:
-        """End what was started, the last one first."""
+        """End the processes that were started, the last one first."""
         for process in reversed(self.processes):
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM)
@@ -136,7 +136,7 @@ class Environment:
         return CACHE / "environments" / self.name / "bin"
 
     def install(self) -> Path:
-        """Install the packages, unless they are; return the folder of their commands."""
+        """Install the packages if necessary; return the folder of their commands."""
         done = self.bin.parent / "installed"
         wanted = "\n".join(self.packages)
         if not done.exists() or done.read_text() != wanted:
@@ -151,33 +151,33 @@ class Environment:
 
 @dataclass(frozen=True)
 class Program:
-    """A program that nobody here wrote, and how it comes to run with content."""
+    """A real program, and how it is installed, filled and served."""
 
     name: str
     title: str
     kind: str
-    """What it is: a wiki, a forum, a shop ..."""
+    """Its kind: a wiki, a forum, a shop ..."""
     fill: Callable[[Place], None]
     """Installs it below the folder of a place, and gives it content."""
     serve: Callable[[Place], None]
-    """Starts what serves the folder of a place."""
+    """Starts the servers for the folder of a place."""
     commands: Sequence[str] = ()
-    """What has to be there: commands, or paths of files."""
+    """The commands, or paths of files, that have to be installed."""
     packages: str = ""
-    """The Debian packages that have it."""
+    """The Debian packages that contain it."""
     source: str = ""
-    """The repository of which a copy has to lie in ``sources``, and the release."""
+    """The repository of which a copy has to be in ``sources``, and the release."""
     environment: Environment | None = None
     path: str = "/"
-    """Where a visitor enters."""
+    """The path of its home page."""
 
     @property
     def port(self) -> int:
-        """Where it listens, always: some write their address into what they store."""
+        """The port that it listens on, always the same: some programs store their address."""
         return _FIRST_PORT + crc32(self.name.encode()) % _PORTS
 
     def missing(self) -> list[str]:
-        """Return which commands and files are not there."""
+        """Return the missing commands and files."""
         path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
         return [
             each
@@ -186,7 +186,7 @@ class Program:
         ]
 
     def prepare(self, folder: Path | None = None, *, again: bool = False) -> Place:
-        """Install and fill the program, unless that is done; return its place."""
+        """Install and fill the program if necessary; return its place."""
         if missing := self.missing():
             source = f"; a copy of {self.source}" if self.source else ""
             raise Unavailable(
@@ -210,7 +210,7 @@ class Program:
 
     @contextmanager
     def started(self, folder: Path | None = None, *, again: bool = False) -> Iterator[str]:
-        """Run the program, filled, and give the URL where a visitor enters.
+        """Run the program with its content; yield the URL of its home page.
 
         One that runs already, started elsewhere, is used as it is.
         """

@@ -63,7 +63,7 @@ _CGIT = Path("/usr/lib/cgit/cgit.cgi")
 _GITWEB = Path("/usr/lib/cgi-bin/gitweb.cgi")
 _VIEWVC = CACHE / "sources/viewvc"
 _SYSTEM_PYTHON = Path("/usr/bin/python3")
-"""That for which Debian has the bindings of Subversion."""
+"""The Python that Debian's bindings of Subversion are for."""
 _BINDINGS = Path("/usr/lib/python3/dist-packages/svn")
 _NO_PROPERTIES = "PROPS-END\n"
 

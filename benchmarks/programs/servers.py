@@ -1,4 +1,4 @@
-"""What programs are served by: PHP, CGI, web servers, databases."""
+"""Servers of programs: PHP, CGI, web servers, databases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ mimetype.assign = (".html" => "text/html", ".txt" => "text/plain", ".css" => "te
 def php(
     place: Place, root: Path, router: Path | None = None, env: Mapping[str, str] | None = None
 ) -> None:
-    """Serve *root* with the server that PHP has."""
+    """Serve *root* with PHP's own server."""
     more = [router] if router else []
     place.start(
         *("php", "-d", "memory_limit=512M", "-d", "display_errors=0", "-d", "log_errors=0"),

@@ -70,7 +70,7 @@ def _content_of_opencart(writer: Writer) -> Iterator[str]:
 
 
 def _category(writer: Writer, path: Sequence[int], name: str) -> Iterator[str]:
-    """Yield what adds the last category of *path*."""
+    """Yield the statements that add the last category of *path*."""
     *above, number = path
     parent = above[-1] if above else 0
     of = {"category_id": number}
@@ -84,7 +84,7 @@ def _category(writer: Writer, path: Sequence[int], name: str) -> Iterator[str]:
 def _product(
     writer: Writer, number: int, categories: Sequence[int], tags: Sequence[str]
 ) -> Iterator[str]:
-    """Yield what adds a product with its reviews, in one category or two."""
+    """Yield the statements that add a product with its reviews, in one category or two."""
     random = writer.random
     of = {"product_id": number}
     empty = ("sku", "upc", "ean", "jan", "isbn", "mpn", "location", "image", "variant", "override")

@@ -103,7 +103,7 @@ def _serve_redmine(place: Place) -> None:
 
 
 def _redmine(place: Place) -> dict[str, str]:
-    """Return what has Debian's Redmine keep in the folder of a place what it is filled with."""
+    """Return the environment in which Debian's Redmine keeps its content in the place."""
     return {
         "RAILS_ENV": "production",
         "REDMINE_INSTANCE": "default",

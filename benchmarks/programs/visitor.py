@@ -1,4 +1,4 @@
-"""A visitor who installs a program by its pages."""
+"""A visitor who installs a program through its web pages."""
 
 from __future__ import annotations
 

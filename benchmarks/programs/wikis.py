@@ -81,7 +81,7 @@ def _dump(articles: list[Article]) -> str:
 
 
 def _recent(time: int) -> datetime:
-    """Return when, in the last weeks: MediaWiki lists no changes that are older."""
+    """Return a time in the last weeks: MediaWiki does not list older changes."""
     share = (time - EPOCH) / (800 * DAY)
     return datetime.now(timezone.utc) - timedelta(days=75 * max(0.0, 1 - share))
 

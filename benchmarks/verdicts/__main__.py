@@ -1,4 +1,4 @@
-"""Judges the verdicts over rules on sites that move: ``python -m benchmarks.verdicts``."""
+"""Measures verdicts on rules on sites that change: ``python -m benchmarks.verdicts``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 PARTS = ("off", "movements", "hard", "validate", "declared", "skipped", "shop")
 _SHARE_OF_OTHERS = 5
-"""Of the other parts there are so many times fewer seeds than of the movements."""
+"""How many times fewer seeds the other parts have than the kinds of movement."""
 _EACH = 50
 
 
 def tasks_of(options: Namespace) -> Iterator[Any]:
-    """Yield what is to be measured."""
+    """Yield the tasks."""
     from benchmarks.verdicts import cases, declaring, skipping, validating  # noqa: PLC0415
 
     seeds = range(options.first, options.first + options.seeds)
@@ -54,7 +54,7 @@ def done(tasks: list[Any], processes: int) -> Iterator[list[Any]]:
 
 
 def run(tasks: list[Any], options: Namespace) -> list[Any]:
-    """Measure all, or until Ctrl-C, and say how far it is."""
+    """Run all tasks, or until Ctrl-C, and print the progress."""
     outcomes: list[Any] = []
     try:
         _run(tasks, options, outcomes)
@@ -82,7 +82,7 @@ def _run(tasks: list[Any], options: Namespace, outcomes: list[Any]) -> None:
 
 
 def problems_of(outcomes: Iterable[Any]) -> list[dict[str, str]]:
-    """Return what is not as it should be, each with what to run for it."""
+    """Return the failures, each with the command that reproduces it."""
     return [
         {"case": str(each.case), "problem": problem}
         for each in outcomes
@@ -137,7 +137,7 @@ def main() -> int:
 
 
 def _kind(problem: str) -> str:
-    """Return the problem without its figures."""
+    """Return a problem without its figures."""
     return " ".join("N" if word.isdigit() else word for word in problem.split())
 
 

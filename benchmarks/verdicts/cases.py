@@ -1,4 +1,4 @@
-"""What is crawled: each kind of movement with right and wrong rules, and sites that are worse."""
+"""The crawls: each kind of movement with right and wrong rules, and sites that are worse."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 AUDIT = 0.02
 """The share of ``URLCANON_AUDIT``."""
 ENDLESS = 4
-"""A crawl that needs so many fetches per page has no end."""
+"""A crawl with this many fetches per page counts as endless."""
 MORE, MORE_PER_WRONG = 0.1, 0.2
-"""How many fetches more than pages there may be, where all entries are right, and per wrong one."""
+"""The most fetches beyond one per page, as a share: if all entries are right, and per wrong one."""
 ALL = "all at once"
 _NAMED = 3
 HARD = {
@@ -40,12 +40,12 @@ HARD = {
     "pages of 10 MB": Manners(is_huge=True),
     "each page shows its own URL": Manners(shows_url=True),
 }
-"""Sites with right rules of which an audit can say little."""
+"""Sites with right rules on which an audit can find out little."""
 SOMETIMES = {
     "captcha for half of what is fetched again": Manners(again="captcha", share=0.5),
     "429 for half of what is fetched again": Manners(again="429", share=0.5),
 }
-"""Sites of which it can say enough to find wrong entries as well."""
+"""Sites on which it can find out enough to suspend wrong entries."""
 TWO_DOMAINS = "two domains, one rule, wrong for one"
 
 
@@ -54,13 +54,13 @@ class Case:
     """One crawl."""
 
     kind: str
-    """What moves on the site, or what is hard about it."""
+    """What changes at each visit, or what is hard about the site."""
     option: str
-    """By which URLs differ, or :data:`ALL`."""
+    """The option whose decoration URLs have, or :data:`ALL`."""
     has_wrong: bool
     seed: int
     is_on: bool = True
-    """Whether it is crawled with the plugin."""
+    """Whether the plugin is on."""
 
     def site(self) -> Site | TwoSites:
         """Make the site."""
@@ -108,7 +108,7 @@ class Case:
         return settings
 
     def is_wrong(self, found: readings.Suspended) -> bool:
-        """Tell whether what was suspended is the wrong entry."""
+        """Tell whether the suspended entry is the wrong one."""
         name = "drop_params" if self.option == ALL or self.kind == TWO_DOMAINS else self.option
         if not self.has_wrong or found.option != name:
             return False
@@ -118,18 +118,18 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one crawl."""
+    """The outcome of one crawl."""
 
     case: Case
     pages: int
-    """That exist."""
+    """The number of existing pages."""
     reached: int
     fetches: int
     suspended: dict[str, int] = field(default_factory=dict)
-    """What was turned off, and after how many fetches."""
+    """Each suspended entry, with the number of fetches before that."""
     right_suspended: tuple[str, ...] = ()
     found_after: int | None = None
-    """How many fetches it took to find the wrong entry."""
+    """The number of fetches before the wrong entry was suspended."""
     is_endless: bool = False
     audited: int = 0
     undecided: int = 0
@@ -141,7 +141,7 @@ class Outcome:
 
     @property
     def problems(self) -> list[str]:
-        """What is not as it should be."""
+        """The failures."""
         case, found = self.case, []
         if not case.is_on:
             return []
@@ -165,7 +165,7 @@ class Outcome:
 
     @property
     def bound(self) -> float:
-        """How many fetches per page there may be."""
+        """The most fetches per page."""
         return 1 + (MORE_PER_WRONG if self.case.has_wrong else MORE)
 
     def as_data(self) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def without_the_plugin(seeds: range) -> Iterator[Case]:
 
 
 def of_movements(seeds: range) -> Iterator[Case]:
-    """Yield as many crawls as there are *seeds* of each kind of movement, right and wrong."""
+    """Yield a crawl for each of *seeds* and kind of movement, with right and with wrong rules."""
     options = (*OPTIONS, ALL)
     for has_wrong in (False, True):
         for kind in MOVEMENTS:
@@ -215,7 +215,7 @@ def of_movements(seeds: range) -> Iterator[Case]:
 
 
 def of_hard_sites(seeds: range) -> Iterator[Case]:
-    """Yield crawls of the sites of which an audit can say little."""
+    """Yield crawls of the sites on which an audit can find out little."""
     options = tuple(OPTIONS)
     for kind in (*HARD, *SOMETIMES):
         for seed in seeds:

@@ -1,4 +1,4 @@
-"""Crawls a site in memory, and says what came of it."""
+"""Crawls a site in memory, and returns the outcome."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ class Respondent(Protocol):
 
 @dataclass
 class Server:
-    """Answers for a site, up to a bound, and keeps what it was asked for."""
+    """Answers for a site, up to a bound, and records the requests."""
 
     site: Respondent
     limit: int
-    """After so many fetches there is no answer: the crawl has no end of its own."""
+    """The number of fetches after which there is no answer, since the crawl is endless."""
     hits: list[str] = field(default_factory=list)
     found: dict[readings.Suspended, int] = field(default_factory=dict)
-    """What the crawl has turned off, and after how many fetches."""
+    """The entries that the crawl has suspended, and after how many fetches."""
     is_endless: bool = False
 
     def respond(self, request: Request, stats: Mapping[str, Any]) -> Response:
-        """Answer *request*, and look what the crawl has come to."""
+        """Answer *request*, and look for new suspensions."""
         self.look(stats)
         if len(self.hits) >= self.limit:
             self.is_endless = True
@@ -75,7 +75,7 @@ class Server:
         return self.site.respond(request)
 
     def look(self, stats: Mapping[str, Any]) -> None:
-        """Note what is turned off by now."""
+        """Record what is suspended by now."""
         for each in readings.suspended(stats):
             self.found.setdefault(each, len(self.hits))
 
@@ -93,7 +93,7 @@ IN_MEMORY = {**IN_MEMORY, "DOWNLOAD_HANDLERS_BASE": {"http": Handler, "https": H
 
 
 class Cookies:
-    """Sends back all cookies; Scrapy's own middleware would ask the net for public suffixes."""
+    """Sends back all cookies; Scrapy's own middleware would download public suffixes."""
 
     def __init__(self) -> None:
         self._jar: set[bytes] = set()
@@ -110,7 +110,7 @@ class Cookies:
 
 
 class FollowSpider(Spider):
-    """Follows every link, and keeps which pages it was given."""
+    """Follows every link, and records the pages that it got."""
 
     name = "moving"
     server: Server
@@ -132,7 +132,7 @@ class FollowSpider(Spider):
 
 @dataclass
 class Crawled:
-    """What came of a crawl."""
+    """The outcome of a crawl."""
 
     server: Server
     got: set[str]
@@ -143,7 +143,7 @@ class Crawled:
 async def run(
     spider: type[Spider], server: Server, settings: Mapping[str, Any], **arguments: Any
 ) -> Crawled:
-    """Crawl what *server* has with *spider*."""
+    """Crawl the site of *server* with *spider*."""
     crawler = Crawler(spider, {**IN_MEMORY, **settings})
     # The log of a crawl is the log of this process: what it says has its own handler.
     scrapy_logger = logging.getLogger("scrapy")

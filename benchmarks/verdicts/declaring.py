@@ -1,4 +1,4 @@
-"""Sites whose pages declare canonical URLs, some of which are those of other pages."""
+"""Sites whose pages declare canonical URLs, some of them those of other pages (lies)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ WITNESSES = {
     "title": "only the title is another one than that of the links",
     "nothing": "nothing says so but its text",
 }
-"""What disagrees with a lie, by name."""
+"""By name, what on a page contradicts a lie."""
 HONEST, FEW, BEGINS = "none lies", "one in twenty lies", "it begins to lie"
 MAY_BE_LOST = {BEGINS: 3}
-"""How many pages lies may cost where nothing is audited; with an audit it is none."""
+"""The most pages that lies may cost if nothing is audited; none with an audit."""
 
 
 class _Entry(NamedTuple):
@@ -43,7 +43,7 @@ class _Entry(NamedTuple):
     """The page that it shows."""
     kind: Kind
     canonical: str
-    """What it declares."""
+    """The URL that it declares."""
     is_lie: bool = False
 
 
@@ -59,10 +59,10 @@ class Declaring:
 
 
 class DeclaringSite:
-    """A site that links each page twice: with ``ref``, which should not matter, and without.
+    """A site that links each page with ``ref``, which should make no difference, and without.
 
-    One hub after the other does so. Where ``ref`` does matter, the page with it says all the same
-    that it is the page without.
+    The hubs do so one after the other. A lie is a page with ``ref`` that is another page, and
+    still declares the URL without it.
     """
 
     def __init__(self, case: Declaring) -> None:
@@ -91,13 +91,13 @@ class DeclaringSite:
     def _twice(
         entry: _Entry, path: str, kind: Kind, when: float, random: Random
     ) -> Iterator[tuple[float, _Entry]]:
-        """Yield the page that declares, and some time behind it the URL that it declares."""
+        """Yield the URL of a page, and some links later the URL that it declares."""
         yield when, entry
         yield when + random.uniform(0.03, 0.15), _Entry(_HOST + path, path, kind, _HOST + path)
 
     @property
     def pages(self) -> set[str]:
-        """The pages that a crawl is to reach."""
+        """The pages that a crawl must reach."""
         return {entry.page for entry in self._by_url.values()}
 
     @property
@@ -162,19 +162,19 @@ def _entry(kind: Kind, path: str, random: Random) -> _Entry:
 
 @dataclass(frozen=True)
 class Declared:
-    """What came of one crawl."""
+    """The outcome of one crawl."""
 
     case: Declaring
     pages: int
     reached: int
     fetches: int
     saved: int
-    """URLs that were not fetched, since a canonical URL was believed."""
+    """The number of URLs that were not fetched because a canonical URL was believed."""
     is_endless: bool
 
     @property
     def problems(self) -> list[str]:
-        """What is not as it should be."""
+        """The failures."""
         lost = self.pages - self.reached
         most = 0 if self.case.is_audited else MAY_BE_LOST.get(self.case.lies, 0)
         found = [f"{lost} of {self.pages} pages are lost"] if lost > most else []

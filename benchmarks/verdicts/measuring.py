@@ -1,4 +1,4 @@
-"""One task at a time, in whichever process: what a reactor is needed for."""
+"""Runs the tasks that need a reactor, one at a time, in any process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a page is another one at each visit, though the page is the same."""
+"""Parts of a page that change at each visit, though the page stays the same."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Visit:
     """One fetch of a page."""
 
     seed: str
-    """Of the site."""
+    """The seed of the site."""
     number: int
-    """How many the site has had."""
+    """The number of visits to the site so far."""
     random: Random
-    """Another one at each visit."""
+    """A new random source at each visit."""
 
     @property
     def time(self) -> datetime:
-        """When it is: a few seconds after the one before."""
+        """Its time: a few seconds after the visit before."""
         return _BEGINNING + timedelta(seconds=7 * self.number)
 
 
 @dataclass
 class Slots:
-    """HTML at the places of a page where something may move."""
+    """HTML for the places of a page where something may change."""
 
     top: str = ""
     side: str = ""
@@ -48,7 +48,7 @@ class Slots:
 
 @lru_cache(100_000)
 def words(seed: str, count: int) -> str:
-    """Return *count* words that depend on nothing but *seed*."""
+    """Return *count* words that depend on *seed* only."""
     random = Random(seed)
     return " ".join("".join(random.choices(_SYLLABLES, k=3)) for _ in range(count))
 
@@ -154,4 +154,4 @@ MOVEMENTS: dict[str, Callable[[Visit], Slots]] = {
     **_SINGLE,
     "several of these": _several,
 }
-"""What moves, by its name: for each visit the HTML of that."""
+"""By the name of what changes, a function that returns its HTML for a visit."""

@@ -1,7 +1,7 @@
-"""What each option merges on the generated sites, where that is right and where it is wrong.
+"""What each option merges on the generated sites, rightly and wrongly.
 
-An option has a way to write the URL of a page otherwise, which its right entries undo, and a way to
-make of it the URL of another page, which its wrong entry takes for the same one.
+An option can decorate the URL of a page, which its right entries undo, and turn it into the URL
+of another page, which its wrong entry takes for the same one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from random import Random
 
 CONTENT = ("id", "page", "v", "view")
-"""The parameters that choose what is shown."""
+"""The parameters that select content."""
 _ITEM = re.compile(r"/item/[^/]+/(\d+)/")
 _CITIES = ("berlin", "london", "paris", "tunis")
 
@@ -32,7 +32,7 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """Return that of *url*."""
+        """Return the address of *url*."""
         parts = urlsplit(url)
         return cls(
             parts.path,
@@ -46,7 +46,7 @@ class Address:
         return f"http://{'www.' * self.www}{domain}{self.path}{query}"
 
     def plus(self, name: str, value: str) -> Address:
-        """Return it with one parameter more."""
+        """Return the address with one more parameter."""
         return replace(self, params=(*self.params, (name, value)))
 
 
@@ -55,28 +55,28 @@ class Option:
 
     name: str
     right: tuple[str, ...]
-    """Entries that are right."""
+    """The right entries."""
     wrong: str
-    """The entry that is not."""
+    """The wrong entry."""
     is_either = False
-    """Whether there is one value only: right on one site and wrong on another."""
+    """Whether it has a single value, which is right on one site and wrong on another."""
     is_whole = False
-    """Whether it is the list that is wrong, as :attr:`wrong` is not on it."""
+    """Whether the list as a whole is wrong, because :attr:`wrong` is not on it."""
 
     def value(self, *, wrong: bool) -> Any:
-        """Return the value in a rule: the right entries, and with *wrong* that one too."""
+        """Return the value in a rule: the right entries, and with *wrong* the wrong one too."""
         raise NotImplementedError
 
     def decorated(self, address: Address, random: Random) -> Address:
-        """Return another address of the same page; the same one where there is none."""
+        """Return another address of the same page; the same one if there is no other."""
         raise NotImplementedError
 
     def plain(self, address: Address) -> Address:
-        """Undo what :meth:`decorated` has done."""
+        """Undo :meth:`decorated`."""
         raise NotImplementedError
 
     def twin(self, address: Address, number: int) -> Address | None:
-        """Return the address of another page, which the wrong entry makes *address*."""
+        """Return the address of another page, which the wrong entry merges with *address*."""
         raise NotImplementedError
 
 
@@ -121,7 +121,7 @@ class DropNoise(DropParams):
 
 
 class KeepParams(Option):
-    """Numbers as names are noise; a list that lacks the variant is wrong."""
+    """Parameters named by numbers are noise; a list without the variant is wrong."""
 
     name = "keep_params"
     right = ("keep_params",)
@@ -143,7 +143,7 @@ class KeepParams(Option):
 
 
 class DefaultParams(Option):
-    """One language is what one gets without; the full view is another page."""
+    """One language is the default; the full view is another page."""
 
     name = "default_params"
     right = ("lang",)

@@ -1,4 +1,4 @@
-"""What a crawl says of its rules in stats and log: all that depends on the form of these."""
+"""Reads suspensions and audits from stats and log: all that depends on the format of these."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _WARNING = re.compile(r" is off for (\S+) from now on")
 
 
 class Suspended(NamedTuple):
-    """What a crawl turned off."""
+    """An entry that a crawl suspended."""
 
     option: str
     entry: str = ""
-    """Empty where the option has one value."""
+    """Empty if the option has a single value."""
 
     def __str__(self) -> str:
         return f"{self.option}:{self.entry}" if self.entry else self.option
 
 
 def suspended(stats: Mapping[str, Any]) -> set[Suspended]:
-    """Return what is off by now, on whichever domain."""
+    """Return what is suspended by now, on any domain."""
     found = set()
     for name, value in stats.items():
         if name.startswith(_SUSPENDED) and value:
@@ -37,23 +37,23 @@ def suspended(stats: Mapping[str, Any]) -> set[Suspended]:
 
 
 def domains(records: Iterable[logging.LogRecord]) -> set[str]:
-    """Return the domains for which something was turned off."""
+    """Return the domains for which something was suspended."""
     texts = (record.getMessage() for record in records)
     return {found[1] for text in texts if (found := _WARNING.search(text))}
 
 
 def audited(stats: Mapping[str, Any]) -> int:
-    """Return how many audits there were that came to a verdict."""
+    """Return the number of audits with a verdict."""
     return int(stats.get(_AUDITED, 0))
 
 
 def undecided(stats: Mapping[str, Any]) -> int:
-    """Return of how many audits the crawl says that it could not tell."""
+    """Return the number of audits without a verdict."""
     return int(stats.get(_UNJUDGED, 0))
 
 
 class Warnings(logging.Handler):
-    """Keeps what the plugin warns of."""
+    """Collects the warnings of the plugin."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

@@ -1,4 +1,4 @@
-"""The example's shop with a visit counter in its footer, learned three times: the rules stay."""
+"""Learns rules of the example's shop three times, with a visit counter in its footer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LIMIT = 20_000
 
 
 class CountingShop:
-    """The shop, which says on each page how many it has served."""
+    """The shop with a counter of served pages on each page."""
 
     def __init__(self) -> None:
         self.visits = 0
@@ -88,7 +88,7 @@ class _Spider(ShopSpider):
 
 
 async def learned(directory: Path, times: int = TIMES) -> list[Round]:
-    """Crawl the shop and learn, and again under what was learned, so many *times*."""
+    """Crawl the shop and learn, then again under the learned rules, so many *times*."""
     shop = CountingShop()
     rules: list[str] = []
     rounds = []

@@ -1,8 +1,8 @@
-"""Sites whose pages move, made of a seed: what the verdicts over rules are measured on.
+"""Generates sites whose pages change at each visit, to measure verdicts on rules.
 
-A page is known by the address that it has without decoration; the site answers to every other one
-that the right entries make that. Which page a response shows stands in its ``flags``, where the
-spider sees it and nothing that compares texts does.
+A page is identified by its address without decoration. The site also answers every other address
+that the right entries turn into that one. The page of a response is in its ``flags``, which the
+spider sees, and nothing that compares texts does.
 """
 
 from __future__ import annotations
@@ -28,48 +28,48 @@ if TYPE_CHECKING:
 _BASES = 100, 220
 _BRANCHING = 5
 _HUGE = 10_000_000
-"""The bytes of a page that is too large; it is one in :data:`_ONE_IN`."""
+"""The bytes of a page that is too large. One page in :data:`_ONE_IN` is."""
 _ONE_IN = 20
 _OWN_LINES = 2
-"""The lines of a page at least that a page like it does not have."""
+"""The least number of lines of a page that a similar page lacks."""
 _TRACKED = 0.12
 """The share of the links with a parameter that the preset drops."""
 
 
 class Kind(NamedTuple):
-    """What is on a page."""
+    """What a page contains."""
 
     title: str
     lines: tuple[str, ...]
     is_form: bool = False
-    """Whether it is the form to log in, which stands under many URLs."""
+    """Whether it is the log-in form, which many URLs show."""
     is_bare: bool = False
-    """Whether it has nothing of the site around it."""
+    """Whether it is without the menu and footer of the site."""
 
 
 @dataclass(frozen=True)
 class Manners:
-    """What a site does that is hard to judge."""
+    """Behaviour of a site that makes it hard to judge."""
 
     again: str = ""
-    """What is served instead of a page that was fetched before, and a rule may be audited with:
-    ``captcha``, ``429``, ``log-in``, ``other`` (by order) or ``cookie`` (by a cookie)."""
+    """What is served instead of a page that was fetched before, as an audit may do: ``captcha``,
+    ``429``, ``log-in``, ``other`` (by order) or ``cookie`` (by a cookie)."""
     share: float = 1.0
-    """Of how many of those fetches."""
+    """The share of those fetches for which that is served."""
     is_chaos: bool = False
-    """Whether each fetch has another text."""
+    """Whether the text changes at each fetch."""
     is_huge: bool = False
     """Whether some pages have 10 MB."""
     shows_url: bool = False
-    """Whether each page says under which URL it was fetched."""
+    """Whether each page shows the URL by which it was fetched."""
 
 
 @dataclass
 class Site:
     """The pages of one domain, how they link each other, and what a fetch of them returns.
 
-    :param options: by whose right entries the links are decorated.
-    :param wrong: the option whose wrong entry would take pages for one that are two.
+    :param options: the options by which links are decorated. :param wrong: the option whose
+        wrong entry merges different pages.
     """
 
     seed: str
@@ -79,7 +79,7 @@ class Site:
     manners: Manners = field(default_factory=Manners)
     domain: str = "moving.example"
     is_v_noise: bool = False
-    """Whether the parameter that is content on other sites changes nothing on this one."""
+    """Whether the parameter that selects content on other sites is noise on this one."""
 
     def __post_init__(self) -> None:
         self.random = Random(f"{self.seed} visits")
@@ -93,7 +93,8 @@ class Site:
             self._options = [DropNoise()]
         self._is_bare_host = "www" in self.options
         self.has_fresh_links = random.random() < 0.5  # noqa: PLR2004
-        """Whether links have other sessions at each visit: without its rules it has no end."""
+        """Whether links have a new session at each visit, so that without rules the site is
+        endless."""
         self._has_one_title = random.random() < 0.2  # noqa: PLR2004
         self._menu = [words(f"{self.seed} menu {n}", 2) for n in range(random.randint(5, 25))]
         self._kinds: dict[Address, Kind] = {}
@@ -105,7 +106,7 @@ class Site:
 
     @property
     def pages(self) -> set[Address]:
-        """The pages that a crawl is to reach."""
+        """The pages that a crawl must reach."""
         return set(self._kinds)
 
     @property
@@ -120,7 +121,7 @@ class Site:
         }
 
     def address(self, url: str) -> Address | None:
-        """Return the page that *url* is a URL of; None where there is none."""
+        """Return the page of *url*; None for no page."""
         address = Address.of(url)
         params = (item for item in address.params if item[0] != "utm_source")
         address = replace(address, params=tuple(params))
@@ -188,7 +189,7 @@ class Site:
         return Kind(site if self._has_one_title else f"{title} - {site}", lines)
 
     def _kind_of_twin(self, kind: Kind, number: int, random: Random) -> Kind:
-        """Return another page that may have some of its lines and its title in common."""
+        """Return another page, which may share some lines and the title."""
         lines = tuple(
             line
             if index >= _OWN_LINES and random.random() < 0.5  # noqa: PLR2004
@@ -299,7 +300,7 @@ class TwoSites:
 
     @property
     def pages(self) -> set[Address]:
-        """The pages of both; those of the second have its domain before their path."""
+        """The pages of both, those of the second one with its domain before their path."""
         return self.first.pages | {_moved(each, self.second) for each in self.second.pages}
 
     @property
@@ -329,7 +330,7 @@ def _moved(address: Address, site: Site) -> Address:
 
 
 def text_of(kind: Kind, menu: list[str]) -> str:
-    """Return what a page of *kind* shows, under the menu of its site."""
+    """Return the text of a page of *kind*, below the menu of its site."""
     lines = "".join(f"<p>{line}</p>" for line in kind.lines)
     if kind.is_form:
         lines = f"<form><input name='user'>{lines}<input name='password' type='password'></form>"

@@ -1,4 +1,4 @@
-"""Sites with short links that are skipped, whose pages are found under other URLs, or are not."""
+"""Sites with skipped short links, whose pages are or are not found under other URLs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ FOUND, FORM, SOME, NONE = (
     "no page is anywhere else",
 )
 KINDS = {FOUND: 0.0, FORM: 0.0, SOME: 1 / 3, NONE: 1.0}
-"""What short links show, with the share of their pages that no other URL has."""
+"""By what short links show, the share of their pages that no other URL has."""
 MORE_FETCHES = 60
-"""How many fetches a template may cost: so many prove it, whatever the size of the site."""
+"""The most fetches that a template may cost, whatever the size of the site."""
 RULES = {_HOST: {"skip": ["/?p={id:digits}"]}}
 
 
@@ -110,18 +110,18 @@ class SkippingSite:
 
 @dataclass(frozen=True)
 class Skipped:
-    """What came of one crawl."""
+    """The outcome of one crawl."""
 
     case: Skipping
     pages: int
     reached: int
     fetches: int
     hubs: int
-    """Fetches that lists took."""
+    """The number of fetches of lists."""
     lacking: int
-    """Pages that no other URL has."""
+    """The number of pages that no other URL has."""
     is_suspended: bool
-    """Whether the template was turned off."""
+    """Whether the template was suspended."""
 
     @property
     def share(self) -> float:
@@ -135,7 +135,7 @@ class Skipped:
 
     @property
     def problems(self) -> list[str]:
-        """What is not as it should be."""
+        """The failures."""
         found = []
         if self.case.is_audited or self.is_right:
             if self.reached < self.pages:

@@ -1,4 +1,4 @@
-"""The tables of the results, and the page of the docs that has them."""
+"""Makes the tables of the results, and writes them into the docs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _END = "<!-- end -->\n"
 
 
 def tables(outcomes: Sequence[Any]) -> dict[str, str]:
-    """Return the tables in Markdown, by the name of their place on the page."""
+    """Return the tables in Markdown, by the names of their places on the page."""
     crawls = [each for each in outcomes if isinstance(each, Outcome)]
     on = [each for each in crawls if each.case.is_on]
     moving = [each for each in on if each.case.kind in MOVEMENTS]
@@ -62,7 +62,7 @@ def tables(outcomes: Sequence[Any]) -> dict[str, str]:
 
 
 def shop_table(rounds: Sequence[Round], differences: Sequence[Sequence[str]]) -> str:
-    """Return the table of what the shop was learned to be."""
+    """Return the table of the rules learned of the shop."""
     head = ["", "fetches", "pages", "suspended", "rules that are others than before"]
     names = ("without rules", "under what was learned", "under what was learned again")
     return table(
@@ -81,7 +81,7 @@ def shop_table(rounds: Sequence[Round], differences: Sequence[Sequence[str]]) ->
 
 
 def write_page(texts: dict[str, str], page: Path = PAGE) -> None:
-    """Put each table at its place on the page."""
+    """Write each table to its place on the page."""
     text = page.read_text(encoding="utf-8")
     for name, content in texts.items():
         before, begin, rest = text.partition(_BEGIN.format(name=name))
@@ -94,7 +94,7 @@ def write_page(texts: dict[str, str], page: Path = PAGE) -> None:
 def by(
     outcomes: Iterable[Any], key: Callable[[Any], str], order: Iterable[str]
 ) -> list[tuple[str, list[Any]]]:
-    """Return the outcomes by *key*, in this *order*, and all of them last."""
+    """Return the outcomes by *key*, in this *order*, with all of them last."""
     groups: defaultdict[str, list[Any]] = defaultdict(list)
     for each in outcomes:
         groups[key(each)].append(each)

@@ -1,4 +1,4 @@
-"""``validate`` on the sites whose pages move: right rules are to stand, wrong ones to fall."""
+"""Runs ``validate`` on sites whose pages change: right rules should hold, wrong ones fail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _URLS_PER_PAGE = 3
 
 @dataclass(frozen=True)
 class Validated:
-    """What ``validate`` found out about one entry."""
+    """The result of ``validate`` for one entry."""
 
     case: Case
     option: str
@@ -37,7 +37,7 @@ class Validated:
 
     @property
     def problems(self) -> list[str]:
-        """What is not as it should be."""
+        """The failures."""
         if self.is_wrong and self.outcome != "fails":
             return [f"{self.option}: {self.entry} is wrong, and {self.outcome}"]
         if not self.is_wrong and self.outcome != "holds":
@@ -51,7 +51,7 @@ class Validated:
 
 @dataclass(frozen=True)
 class Validation:
-    """The rules of a case, to be validated on its site."""
+    """The rules of a case, which are validated on its site."""
 
     case: Case
 
