@@ -6,8 +6,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-from attrs import frozen
-
 from scrapy_urlcanon.canonicalizer.configuration import RuleSet, without_collecting
 from scrapy_urlcanon.canonicalizer.inner_loops import is_under
 from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
@@ -45,22 +43,32 @@ _Test = tuple[RuleSet, "Callable[[Url], bool] | None"]
 _Known = tuple[list[_Test], tuple[RuleSet, ...]]
 
 
-@frozen(eq=False, repr=False)
 class Policy:
-    """The value of every option for some URLs, and the rules that do something there."""
+    """The value of every option for some URLs, and the rules that do something there.
 
-    options: Mapping[str, Setting]
-    """By name, each with the layer that set it."""
-    rules: tuple[Rule, ...]
-    """In the order in which they apply."""
-    as_scrapy: bool
-    """Whether Scrapy's own canonicalization applies if no rule of the user changes the URL. So it
-    is under the preset ``scrapy``, unless a rule contradicts it: about the fragment, the order of
-    parameters, or the URL as it was written."""
-    scrapy_does: frozenset[str]
-    """The options of :attr:`rules` with the value that stands for what Scrapy does."""
-    skip: Skip | None
-    """The URLs that are not fetched, if any."""
+    :param options: by name, each with the layer that set it.
+    :param rules: in the order in which they apply.
+    :param as_scrapy: whether Scrapy's own canonicalization applies if no rule of the user changes
+        the URL. So it is under the preset ``scrapy``, unless a rule contradicts it: about the
+        fragment, the order of parameters, or the URL as it was written.
+    :param scrapy_does: the options of *rules* with the value that stands for what Scrapy does.
+    :param skip: the URLs that are not fetched, if any.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, Setting],
+        rules: tuple[Rule, ...],
+        *,
+        as_scrapy: bool,
+        scrapy_does: frozenset[str],
+        skip: Skip | None,
+    ) -> None:
+        self.options = options
+        self.rules = rules
+        self.as_scrapy = as_scrapy
+        self.scrapy_does = scrapy_does
+        self.skip = skip
 
     def __repr__(self) -> str:
         """Show which options are not those of the preset, and what set them.
