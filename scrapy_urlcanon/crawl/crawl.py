@@ -375,7 +375,7 @@ class Crawl:
         if self._shared:
             audit = self.audit
             suspend = audit.suspension.suspended_elsewhere if audit else self.rule_changes.suspend
-            hear = audit.verdicts.heard if audit else None
+            hear = audit.verdicts.count_from_other_process if audit else None
             self._shared.begin(self.first_urls, self.canonical_urls.of, suspend, hear)
         if self.earlier:
             self.earlier.begin(self.canonicalizer.configuration)

@@ -293,8 +293,10 @@ class Audit:
         """Return drops that may be audited for *record*, if possible from sections due next."""
         find = partial(self._variants.find, record.domain)
         can_tell = partial(self._can_tell_of, record)
-        is_told_in = record.section_test()
-        return find(lambda drop: is_told_in(drop.request.url) and can_tell(drop)) or find(can_tell)
+        is_in_section = record.section_test()
+        return find(lambda drop: is_in_section(drop.request.url) and can_tell(drop)) or find(
+            can_tell
+        )
 
     def _can_tell_of(self, record: EntryRecord, drop: Drop) -> bool:
         return self._sample.is_due(record, drop) and self._is_had(drop)

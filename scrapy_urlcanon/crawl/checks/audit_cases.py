@@ -164,8 +164,8 @@ class AuditCases:
     def note(self, url: str, response: Response) -> None:
         """Note that the spider gets the page at *url*, which may be that of a skipped URL."""
         if self._skipped:
-            for case, told in self._skipped.note(url, self._contents.read(response)):
-                self._go_on(case, told)
+            for case, result in self._skipped.note(url, self._contents.read(response)):
+                self._go_on(case, result)
 
     def dropped(self, request: Request) -> None:
         """Note that *request* was dropped. If it is the fetch of an audit, that has failed.
@@ -187,8 +187,8 @@ class AuditCases:
             if self._cases.get(case.address) is case:
                 self._take(case, None)
         if self._skipped:
-            for case, told in self._skipped.go_on():
-                self._go_on(case, told)
+            for case, result in self._skipped.go_on():
+                self._go_on(case, result)
 
     def fetched(self, request: Request, response: Response | None) -> bool:
         """Take the response to a fetch of an audit; return whether the spider is to be given it.
@@ -225,21 +225,21 @@ class AuditCases:
                     drops.append(case.drop)
         return drops
 
-    def _go_on(self, case: AuditCase, told: Judgement | Side) -> None:
+    def _go_on(self, case: AuditCase, result: Judgement | Side) -> None:
         """Fetch the side of *case* that is needed next, or end it with its verdict."""
-        if isinstance(told, Side):
-            self._fetch_side(case, told)
+        if isinstance(result, Side):
+            self._fetch_side(case, result)
         elif case.on_verdict:
             self._close(case)
-            case.on_verdict(told)
+            case.on_verdict(result)
         else:
-            self._conclude(case, told)
+            self._conclude(case, result)
 
-    def _go_on_blaming(self, case: AuditCase, told: str | Blamed) -> None:
-        if isinstance(told, Blamed):
-            self._conclude(case, *told)
+    def _go_on_blaming(self, case: AuditCase, result: str | Blamed) -> None:
+        if isinstance(result, Blamed):
+            self._conclude(case, *result)
         else:
-            self._fetch(case, told)
+            self._fetch(case, result)
 
     def _fetch_side(self, case: AuditCase, side: Side) -> None:
         case.side = side
@@ -341,8 +341,8 @@ class AuditCases:
         pair = AuditedPair(url, drop.first, entries, drop.domain, judgement, case.page)
         case.is_refused |= judgement.reason == CHANGED
         self._on_concluded(case, pair)
-        is_told = pair.is_same and not case.may_differ_in_little(self._contents)
-        if case.is_got or (is_told and not self._sample.may_need_recheck(entries, drop.domain)):
+        is_sure = pair.is_same and not case.may_differ_in_little(self._contents)
+        if case.is_got or (is_sure and not self._sample.may_need_recheck(entries, drop.domain)):
             return
         if not pair.is_same:
             self._held.hold(url, case.response)

@@ -286,11 +286,11 @@ class AuditSample:
            its entries ended without a verdict, the drop with the fewest entries: its verdict says
            more about each.
         """
-        is_told_in = record.section_test()
+        is_in_section = record.section_test()
 
         def order(drop: Drop) -> tuple[bool, bool, int]:
             records = self.records.of(drop.entries, drop.domain)
-            is_behind = not is_told_in(drop.request.url)
+            is_behind = not is_in_section(drop.request.url)
             if any(each.cannot_tell and not each.judged for each in records):
                 return self.may_repeat(drop), is_behind, len(self.merging_entries(drop).entries)
             waiting = sum(each in self._waiting for each in records)

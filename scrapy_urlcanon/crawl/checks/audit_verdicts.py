@@ -52,7 +52,7 @@ class AuditVerdicts:
         content = reference.content if reference else b""
         self._take_over(records, other, section_of(pair.url), content)
 
-    def heard(self, pair: AuditedPair) -> None:
+    def count_from_other_process(self, pair: AuditedPair) -> None:
         """Count a verdict about *pair* that another process of the crawl found."""
         other = pair.other
         # In this process it may be known that the site shows this content in place of several
