@@ -304,7 +304,7 @@ class Groups:
         known = {page for page in pages if page < self.site.contents}
         out = {page for page in pages if page not in known and self._leads_out(page, sources)}
         if out and not known:
-            # A redirect that leads out of the merge and one that does not show two pages at least.
+            # If one redirect leads out of the merge and another one does not, they show two pages.
             known.update(sorted(set(pages) - out)[:1])
         return known | out
 

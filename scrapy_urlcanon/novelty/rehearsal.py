@@ -20,7 +20,7 @@ the beginning each example changes the predictions for all others much."""
 
 
 class Rehearsal:
-    """Trains a model, and repeats an earlier example of each shape in turn.
+    """Trains a model, and for each new example repeats an earlier one, of each shape in turn.
 
     Features are shared by many URLs. Without repetition a thousand filtered views of a listing
     would lower the prediction for its second page, which was fetched once: its result was as

@@ -139,7 +139,7 @@ class SiteEvidence:
 
 
 def outcome_of(test: SequentialTest, evidence: Iterable[OtherPage | None]) -> Outcome:
-    """Return the outcome of *test* for *evidence*: an other page, or None for each same page."""
+    """Return the outcome of *test* for *evidence*: other pages, and None for each same page."""
     verdicts = [*evidence]
     outcome = test.outcome(verdict is None for verdict in verdicts)
     if outcome is Outcome.FAILS and len(verdicts) - verdicts.count(None) < _LEAST_OTHERS:

@@ -112,7 +112,8 @@ def differences(
     yield from _of_names(tuple(outside), tuple(names), worded)
     for operation in values:
         yield (operation,)
-    # That no page number means the first page must be seen alone, unless its value is empty.
+    # That a listing without a number shows its first page has to be seen without other differences,
+    # unless the value is empty.
     is_of_listing = any(
         is_protected(name, worded) and DropValue(name, "") not in values for name in names
     )

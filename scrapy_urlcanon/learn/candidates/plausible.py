@@ -134,7 +134,7 @@ def _puts_in_another(rewrite: RewriteTemplates, source: _Halves, target: _Halves
     put = theirs - mine
     if not put:
         return False
-    # All values of one place, such as the days of a month, may be shown as one of them.
+    # A template may lead all values in one place, such as the days of a month, to one of them.
     places = zip(source.path.split("/"), target.path.split("/"), strict=False)
     of_all = {new for old, new in places if _LEFT_OUT.fullmatch(old)}
     is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE

@@ -193,7 +193,7 @@ class Alone:
     def _are_enough(self) -> bool:
         """Whether there are enough pages for an estimate (:data:`_MAX_ERROR`)."""
         least, alone, pages = self._share.least, self._pages[0], self._pages.total()
-        # A page without another URL was seen nowhere else: there are no more of the former.
+        # Every page without another URL was seen nowhere else, so there are no more of them.
         return (1.0 - least) / least <= _MAX_ERROR**2 * pages or (
             lower_bound(pages - alone, alone) >= 1.0 - _MAX_ALONE
         )

@@ -56,7 +56,7 @@ class PageUrls:
         self._by_names: dict[Place, dict[frozenset[str], set[frozenset[str]]]] = {}
         for url in urls:
             params = url.params
-            # A page may have one path and a thousand sessions.
+            # Each path is looked at once: it may have a thousand URLs, as with session ids.
             if url.path not in self._untranslated:
                 self._untranslated.add(url.path)
                 self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
@@ -74,7 +74,7 @@ class PageUrls:
         bare = "/".join(text for text in segments if not LANGUAGE.fullmatch(text))
         if bare != other.path and bare in self._untranslated:
             return False
-        # What has a "=" is no segment of a query that is a path, but may follow one.
+        # A query such as `3,5,quote=1` is no path, as it has a "=", but may begin with one: `3,5`.
         texts = (decode_query_text(param) for param in other.params if "%2C" in param)
         paths = (other.path, *(f"{other.path}{MARK}{text}" for text in texts))
         return not (

@@ -84,7 +84,7 @@ class PagesOfClasses:
         site = groups.site
         self._groups, self._form = groups, form
         relations = site.declared, site.redirects
-        # Many URLs declare the same one.
+        # Once for each target, since many URLs declare the same one.
         forms = {to: form(to) for to in {to for relation in relations for to in relation.values()}}
         declared = {
             site.locations[row]: forms[target]

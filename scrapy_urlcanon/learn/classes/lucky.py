@@ -51,7 +51,7 @@ def lost_by_rivals(
     kept = {*path.split("/"), *params}
     lost = 0
     for word, others in rivals.items():
-        # What stays is the name of a thing: some of them may have nothing else to say.
+        # A word that stays is the name of a thing, and some things may have nothing else to show.
         if word in kept:
             continue
         together = [found, *others]

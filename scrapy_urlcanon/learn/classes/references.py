@@ -117,7 +117,7 @@ def _encodes_a_url(text: str) -> bool:
     try:
         told = b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4), validate=True)
         if not told.startswith(b"{"):
-            # Short texts consist of characters of URLs by chance.
+            # Short texts may consist of characters of URLs by chance.
             is_text = len(told) >= _MIN_ENCODED and _IN_URL.fullmatch(told) is not None
             return is_text and not _SIGNS_OF_URL.isdisjoint(told)
         claims = json.loads(told)

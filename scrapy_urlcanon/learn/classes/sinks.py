@@ -54,7 +54,7 @@ def sink_rules(
 ) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return rules for the sinks of a site, and rules for unsure ones."""
     by_place = _crowded(groups, thresholds)
-    # For a list of parameters to keep, the path in a query would be one more name.
+    # A list of parameters to keep would take the path in a query for one more name.
     shared = {parts_of(path)[0] for path in groups.pages.paths() if MARK in path}
     texts: dict[str, str] | None = None
     selecting: dict[Place, set[str]] = {}

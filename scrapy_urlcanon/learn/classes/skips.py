@@ -105,7 +105,7 @@ def skip_rules(
     :param rate_beside: returns how often captures change, as all candidates but one tell it.
     """
     known = tuple(shares)
-    # It is asked again for the same URLs, for each class and in both looks.
+    # Cached, since it is called for the same URLs again, for each class and in both looks.
     form = lru_cache(_REMEMBERED_FORMS)(form)
 
     def look(*, is_led_last: bool) -> tuple[Skips, bool]:
@@ -228,7 +228,7 @@ class _Skips:
         alone = {page for page, count in look.others.items() if not count}
         alone -= look.claimed | look.changed
         against = look.against
-        # The site's word and most of the class speak for it, one different capture against it.
+        # A capture that differs from the declared page has changed, unless too many of them differ.
         changed, tried = len(look.changed), len(look.seen | look.changed)
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
             against[HAS_CHANGED] = changed
@@ -236,8 +236,8 @@ class _Skips:
             against[DECLARES_UNSEEN] = len(look.claimed)
         if pages <= against.total() or known >= _KNOWN or self._is_chance(found, look):
             against[IS_ELSEWHERE] = self._displaced(found, look)
-            # Chance does not explain a page with a URL that declares itself, though rewrites lead
-            # it into the class.
+            # Chance explains these pages, except those with a URL that declares itself and that
+            # rewrites lead into the class.
             alone = {
                 p for p in alone if not self._pages.canonical.isdisjoint(self._pages.led(p, found))
             }

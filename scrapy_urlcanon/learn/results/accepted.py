@@ -146,8 +146,8 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
                 default is not None
                 and defaults.setdefault((scope.host, operation.drops), default) != default
             ):
-                # A parameter has one default per pattern; a second value without effect is a
-                # condition of its own.
+                # A parameter has one default per pattern. For a second value without effect, the
+                # parameter is dropped on the condition that it has this value.
                 (name,) = operation.drops
                 where, what = scope._replace(condition=f"{name}={default}"), DropParam(name)
                 if scope.condition or not what.is_valid:

@@ -294,8 +294,8 @@ class _Changes:
         for rule in rules:
             line = _line(rule)
             if rule.option in WHOLE and rule.option in document.get(rule.pattern, {}):
-                # The evidence is for all of a list: for what is added to one that is there,
-                # where it was added for that.
+                # The evidence is for a list as a whole, so a name that is added to an existing one
+                # gets none, unless the evidence is why it is added.
                 said = line.said if rule.kind == "contradicted" else ""
                 lines = [line._replace(setting=[name], said=said) for name in rule.setting]
             else:

@@ -109,7 +109,7 @@ def _with_header(document: tomlkit.TOMLDocument) -> set[str]:
 def _add_option(table: Any, lines: Sequence[Line], *, has_header: bool) -> None:
     first = lines[0]
     if first.is_of_mapping and not has_header:
-        # A table with a header would not belong to this one.
+        # Without a header of its own, the table of the site cannot have one with a header in it.
         table[first.option] = tomlkit.inline_table()
         for line in lines:
             table[first.option].update(line.setting)

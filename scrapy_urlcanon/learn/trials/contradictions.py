@@ -52,7 +52,8 @@ level over all words. The level is low because a right rule may cover many words
 often stand out by chance."""
 
 _MAX_RATE = 0.15
-"""The highest plausible probability that all URLs of a group differ through changes alone."""
+"""If some URLs of a group of three or more differ through changes alone: the highest plausible
+probability that all of them do."""
 
 _PAIR = 2
 """Groups of two URLs are skipped: nothing shows which of the two changed."""

@@ -290,7 +290,7 @@ class ScopeSearch:
         ]
         having = (*trial.changes, *self._groups.with_any(trial.valued))
         inside = [url for url in having if scope.holds(url)]
-        # What a template has led to one section stands in others where it is linked.
+        # Not if a template made some of these URLs: as they are linked, they may be elsewhere.
         is_default = is_new and self._is_default() and NO_ROW not in map(urls.find, inside)
         for depth in count():
             part = self._part_of_all(evidence, depth)

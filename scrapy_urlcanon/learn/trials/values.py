@@ -93,8 +93,9 @@ def fall_apart(
     shows the same as ``?order=size``. Neither of the latter two is evidence that the parameter may
     be dropped. So values are grouped by whether they repeatedly show one page. The first group is
     that of the URLs without the parameter, or of the most frequent value. If another group agrees
-    with it never, or significantly less often than its members agree among themselves, the
-    parameter selects content (Fisher's exact test, corrected for the number of groups).
+    with the first one significantly less often than the values of the first one agree among
+    themselves, the parameter selects content (Fisher's exact test, corrected for the number of
+    groups).
 
     Groups that share no folder with the first are not compared: ``/book/edit?id=7&back=/books`` and
     ``/author/edit?id=7&back=/authors`` have no page in common that could be the same.

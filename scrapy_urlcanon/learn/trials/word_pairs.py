@@ -68,8 +68,8 @@ def luck_of_siblings(
     """Return the share of right pages of each sibling that is sometimes right, sometimes wrong.
 
     The list is empty if the candidate replaces neither words of the path nor the host, or if each
-    sibling is always right or always wrong. It is ``[1.0]`` if the candidate drops a sort order
-    that matters elsewhere: the only page of a short listing is the same in any order.
+    sibling is always right or always wrong. It is ``[1.0]`` if the candidate adds or drops a sort
+    order in the path that matters elsewhere: a short listing is the same in any order.
 
     :param changes: what the candidate changes, and into what.
     """
