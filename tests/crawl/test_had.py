@@ -1,4 +1,4 @@
-"""What counts as had, and by whom: what got to a callback, and to no other one."""
+"""A page counts as fetched for the callback that got its content, and for no other callback."""
 
 from functools import partial
 from typing import ClassVar
@@ -35,7 +35,7 @@ NOTHING = {
 @pytest.mark.parametrize("name", NOTHING)
 @deferred_f_from_coro_f
 async def test_what_brings_the_callback_nothing_is_no_page(crawl, name):
-    """A page is had when content of it gets to the callback, not when something is downloaded."""
+    """An empty page, or a 3xx without a target, is no content: a variant of it is fetched."""
     pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": NOTHING[name], "/a?sid=2": page("a")}
     result = await crawl(site(pages), RULES)
     assert "/a?sid=2" in result.pages
@@ -44,7 +44,10 @@ async def test_what_brings_the_callback_nothing_is_no_page(crawl, name):
 
 @deferred_f_from_coro_f
 async def test_error_that_the_spider_handles(crawl):
-    """Another URL of the page may have none; where two have one it has had the page with that."""
+    """If the callback handles a 404 of one URL, a second is fetched, and no third.
+
+    The error may be of that URL alone. After two of them the page is taken to be missing.
+    """
     gone = [f"/b?sid={n}" for n in range(4)]
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3", *gone), "/a?sid=2": page("a")}
 
@@ -62,7 +65,10 @@ async def test_error_that_the_spider_handles(crawl):
 )
 @deferred_f_from_coro_f
 async def test_error_that_says_nothing_of_the_page(crawl, status, options):
-    """It takes the place of no other one, though HTTPERROR_ALLOW_ALL gives it to the callback."""
+    """Further variants are fetched after an outage, or a 404 of a canonical URL that no page links.
+
+    HTTPERROR_ALLOW_ALL gives these errors to the callback, which must not count as having the page.
+    """
     urls = ["/a?sid=1", "/a?sid=2", "/a?sid=3"]
     pages = dict.fromkeys(["/a", *urls], page("none", status=status))
     pages |= {"/": links(*urls), "/a?sid=3": page("a")}
@@ -74,7 +80,10 @@ async def test_error_that_says_nothing_of_the_page(crawl, status, options):
 @pytest.mark.parametrize("handled", [False, True])
 @deferred_f_from_coro_f
 async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):
-    """With REDIRECT_ENABLED off another URL is fetched, also where the spider gets the redirect."""
+    """With REDIRECT_ENABLED off a redirect brings no page, even if the spider handles it.
+
+    So a variant is fetched.
+    """
     pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": redirect("/b"), "/a?sid=2": page("a")}
 
     class Spider(FollowSpider):
@@ -86,7 +95,10 @@ async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):
 
 @deferred_f_from_coro_f
 async def test_refresh_that_is_not_followed_is_no_page(crawl):
-    """With METAREFRESH_ENABLED off a second URL is fetched, and no third: it may be a live page."""
+    """With METAREFRESH_ENABLED off, one more URL of a page that refreshes to another is fetched.
+
+    No third one, and none of a page that refreshes itself: that is content.
+    """
     refresh = '<meta http-equiv="refresh" content="0; url=%s">'
     gone = {f"/b?sid={n}": page(refresh % f"/b?sid={n + 1}") for n in range(4)}
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3", *gone, "/c?sid=1", "/c?sid=2")}
@@ -98,7 +110,7 @@ async def test_refresh_that_is_not_followed_is_no_page(crawl):
 
 
 class ByHand(FollowSpider):
-    """Gets redirects, and follows them itself."""
+    """A spider that handles redirects and follows them itself."""
 
     handle_httpstatus_list = (301, 302)
 
@@ -112,7 +124,7 @@ class ByHand(FollowSpider):
 @pytest.mark.parametrize("options", [{}, {"URLCANON_REWRITE": True}], ids=["", "rewrite"])
 @deferred_f_from_coro_f
 async def test_redirect_that_the_spider_follows_itself(crawl, options):
-    """Where it leads to other URLs of the page these are fetched, one after the other."""
+    """A spider that follows redirects itself gets every hop, though all are URLs of one page."""
     hops = {"/a?sid=1": "/a?sid=2", "/a?sid=2": "/a/?sid=3", "/a/?sid=3": "/a/"}
     rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"], "trailing_slash": "strip"}}}
     pages = {url: redirect(to, status=302) for url, to in hops.items()}
@@ -127,7 +139,7 @@ async def test_redirect_that_the_spider_follows_itself(crawl, options):
 @pytest.mark.parametrize("options", [{}, {"URLCANON_REWRITE": True}], ids=["", "rewrite"])
 @deferred_f_from_coro_f
 async def test_url_that_led_elsewhere_and_is_linked_again_is_no_second_one(crawl, options, queue):
-    """It leads there again, which says nothing of the URL at the end of the redirects."""
+    """Links back to a URL whose redirects led to the page fetch nothing again."""
     hops = {"/a": "/a?x=", "/a?x=": "/a?page=1"}
     pages = {url: redirect(to, status=302) for url, to in hops.items()}
     pages |= {"/": links("/a", "/b"), "/b": links("/a", "/a#top"), "/a?page=1": page("a")}
@@ -143,7 +155,7 @@ async def test_url_that_led_elsewhere_and_is_linked_again_is_no_second_one(crawl
 
 @deferred_f_from_coro_f
 async def test_redirects_to_nowhere_that_the_spider_handles(crawl):
-    """They are no page, however many URLs of it have one."""
+    """Redirects without a target bring no page, however many URLs have one: all are tried."""
     dead = {f"/a?sid={n}": Response(302) for n in range(3)}
     pages = {"/": links(*dead, "/a?sid=3"), **dead, "/a?sid=3": page("a")}
 
@@ -160,7 +172,7 @@ async def test_redirects_to_nowhere_that_the_spider_handles(crawl):
 @pytest.mark.parametrize("where", ["/a?sid=1", "/a?sid=2", "http://["])
 @deferred_f_from_coro_f
 async def test_redirect_to_the_page_itself_that_the_spider_follows_ends(crawl, where):
-    """A redirect to itself, a loop, and one to nowhere end, and another URL has the page."""
+    """Loops, and redirects to no valid URL, end, and a further variant gives the page."""
     pages = {"/": links("/a?sid=1", "/a?sid=3"), "/a?sid=1": redirect(where)}
     pages |= {"/a?sid=2": redirect("/a?sid=1"), "/a?sid=3": page("a")}
     result = await crawl(site(pages), RULES, spider=ByHand)
@@ -169,7 +181,10 @@ async def test_redirect_to_the_page_itself_that_the_spider_follows_ends(crawl, w
 
 @deferred_f_from_coro_f
 async def test_start_request_settles_nothing_for_the_rules_of_a_crawl_spider(crawl):
-    """What a start request got the callback of a rule has not; nor is it what it waits for."""
+    """A page fetched as a start request is fetched again for the callback of a CrawlSpider's rule.
+
+    That callback has not got it, and waits for no variant of its own either.
+    """
     got = []
 
     class Rules(CrawlSpider):
@@ -191,7 +206,10 @@ async def test_start_request_settles_nothing_for_the_rules_of_a_crawl_spider(cra
 
 @deferred_f_from_coro_f
 async def test_second_callback_gets_its_page(crawl):
-    """Two variants for two callbacks are two pages for the spider."""
+    """A variant for another callback is fetched: that callback has not got the page.
+
+    A second variant for the same callback is dropped.
+    """
     got = []
 
     class Two(FollowSpider):
@@ -219,7 +237,7 @@ async def test_second_callback_gets_its_page(crawl):
 
 
 def logged_in(callback):
-    """Wrap *callback*, as spiders do, and do not say what it is."""
+    """Decorate *callback* without functools.wraps, so that its name is lost."""
 
     def wrapper(self, response):
         return callback(self, response)
@@ -228,7 +246,7 @@ def logged_in(callback):
 
 
 class Callbacks(FollowSpider):
-    """Asks for two URLs of one page with two callbacks, made in some way."""
+    """Requests two URLs of one page, for two callbacks that a subclass makes."""
 
     callbacks = None
     got = ()
@@ -249,7 +267,7 @@ class Callbacks(FollowSpider):
 
 
 def measured(callback):
-    """Call *callback* and do more, as what is put around the callbacks of a spider does."""
+    """Wrap *callback* in a lambda, as extensions do that measure callbacks."""
     return lambda response: callback(response)  # noqa: PLW0108
 
 
@@ -273,7 +291,7 @@ CALLBACKS = {
 @pytest.mark.parametrize("kind", CALLBACKS)
 @deferred_f_from_coro_f
 async def test_second_callback_of_any_kind_gets_its_page(crawl, kind):
-    """Bound to arguments, a lambda, or decorated: two callbacks are two."""
+    """Two callbacks differ even if they are partials, lambdas or decorated: each gets the page."""
 
     class Spider(Callbacks):
         callbacks = CALLBACKS[kind]
@@ -286,7 +304,10 @@ async def test_second_callback_of_any_kind_gets_its_page(crawl, kind):
 
 @deferred_f_from_coro_f
 async def test_start_page_of_a_crawl_spider_is_not_for_its_parse(crawl):
-    """Who names no callback asks for `parse_start_url` there."""
+    """A request without a callback that a CrawlSpider starts with is not for its `parse`.
+
+    So a variant that names `parse` is fetched.
+    """
     got = []
 
     class Starting(CrawlSpider):
@@ -310,7 +331,10 @@ async def test_start_page_of_a_crawl_spider_is_not_for_its_parse(crawl):
 
 @deferred_f_from_coro_f
 async def test_callback_bound_to_other_arguments_is_the_same(crawl):
-    """As with other `cb_kwargs`, or it would get each page once for each link."""
+    """Callbacks that differ in bound arguments alone are one, as with other `cb_kwargs`.
+
+    Else each link to a page would fetch it again.
+    """
 
     class Spider(Callbacks):
         got: ClassVar = []
@@ -328,7 +352,7 @@ async def test_callback_bound_to_other_arguments_is_the_same(crawl):
 
 @deferred_f_from_coro_f
 async def test_callback_that_raises_gets_the_next_variant(crawl):
-    """It has not had the page: what it made of it is not whole."""
+    """A callback that raised may have missed links of the page: it is given the next variant."""
 
     class Raising(FollowSpider):
         def parse(self, response):
@@ -345,7 +369,7 @@ async def test_callback_that_raises_gets_the_next_variant(crawl):
 
 @deferred_f_from_coro_f
 async def test_rescue_that_redirects_to_another_variant_of_what_failed(crawl):
-    """What a rescue leads to is a variant as any other, and no rescue that was refused."""
+    """A rescue may redirect to a variant of a URL that failed too: that one is fetched."""
     pages = {
         "/": links("/a?sid=1", "/a?sid=2"),
         "/a?sid=1": redirect("/b?sid=1"),
@@ -358,7 +382,10 @@ async def test_rescue_that_redirects_to_another_variant_of_what_failed(crawl):
 
 @deferred_f_from_coro_f
 async def test_download_within_a_callback_settles_nothing(crawl):
-    """A page that a callback fetched for itself is not what a variant was dropped for."""
+    """A page that a callback fetched with `engine.download_async` reached no other callback.
+
+    The same URL, linked after a variant that fails, is fetched.
+    """
     got = []
 
     class Inline(FollowSpider):
@@ -379,7 +406,7 @@ async def test_download_within_a_callback_settles_nothing(crawl):
 
 
 class AsksForAnotherUrl:
-    """Takes a page for a ban, and asks for it by another of its URLs."""
+    """A middleware that takes a page for a ban, and requests another URL of the page."""
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -399,7 +426,10 @@ class AsksForAnotherUrl:
 @pytest.mark.parametrize("policy", ["DummyPolicy", "RFC2616Policy"])
 @deferred_f_from_coro_f
 async def test_ban_is_not_cached_for_what_is_asked_for_instead(crawl, policy, url):
-    """A middleware that refuses a page gets another URL of it, and the next crawl gets that."""
+    """A banned response is not stored in the HTTP cache under the URL that is requested instead.
+
+    Else the next crawl would read the ban from the cache.
+    """
     pages = {"/": links(url), url: page("banned"), f"{url}2": page("a")}
     settings = {
         **RULES,
@@ -419,7 +449,10 @@ async def test_ban_is_not_cached_for_what_is_asked_for_instead(crawl, policy, ur
 
 @deferred_f_from_coro_f
 async def test_rewriting_does_not_lead_out_of_the_allowed_domains(crawl):
-    """A host that the spider may not visit is not put in the place of one that it may."""
+    """URLCANON_REWRITE does not rewrite a URL to a host outside `allowed_domains`.
+
+    The offsite middleware would drop the request, and the page would be lost.
+    """
 
     class Www(FollowSpider):
         allowed_domains = ("www.site.example",)
@@ -431,7 +464,7 @@ async def test_rewriting_does_not_lead_out_of_the_allowed_domains(crawl):
 
 
 class MemoryFiles(FilesPipeline):
-    """Keeps which item got which file."""
+    """A files pipeline that notes which item got which file."""
 
     got: ClassVar[list] = []
 
@@ -447,7 +480,7 @@ class MemoryFiles(FilesPipeline):
 @pytest.mark.parametrize("cache", [False, True])
 @deferred_f_from_coro_f
 async def test_files_of_items_go_by_no_rule(crawl, cache):
-    """An item gets its own file, whatever became of another one that a rule would make it."""
+    """Requests of a files pipeline are not merged: each item gets the file of its own URL."""
     MemoryFiles.got.clear()
 
     class Items(FollowSpider):

@@ -1,4 +1,4 @@
-"""Whatever the rules and the links: the pages reached are those reached without the plugin."""
+"""On random sites, under random rules, a crawl reaches every page that one without rules does."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -30,17 +30,17 @@ RULES = {
 
 
 def page_of(url):
-    """Return the page that *url* is one of the URLs of."""
+    """Return the number of the page that *url* leads to."""
     return int(url.partition("/p")[2][0])
 
 
 def without_fragment(url):
-    """Return what the server sees of *url*."""
+    """Return *url* as it is sent to the server."""
     return url.partition("#")[0]
 
 
 class NothingLost(RuleBasedStateMachine):
-    """A site that grows, with dead and redirecting URLs, and rules that come and go."""
+    """A random site with dead and redirecting URLs, crawled anew after each step."""
 
     def __init__(self):
         super().__init__()
@@ -55,18 +55,18 @@ class NothingLost(RuleBasedStateMachine):
 
     @rule(target=linked, page=st.sampled_from(PAGES), found=st.lists(urls, min_size=1, max_size=5))
     def link(self, page, found):
-        """Let *page* link some URLs."""
+        """Add links to *page*."""
         self.links[page] += found
         return multiple(*found)
 
     @rule(url=linked)
     def break_url(self, url):
-        """Let *url* be a 404."""
+        """Make *url* answer 404."""
         self.dead.add(without_fragment(url))
 
     @rule(url=linked, other=urls)
     def redirect(self, url, other):
-        """Let *url* redirect to another URL of its page."""
+        """Make *url* redirect to another URL of the same page."""
         target = other.replace(f"/p{page_of(other)}", f"/p{page_of(url)}")
         self.redirects[without_fragment(url)] = without_fragment(target)
 
@@ -78,11 +78,11 @@ class NothingLost(RuleBasedStateMachine):
 
     @rule(audit=st.sampled_from([0, 0.5, 1]), lifo=st.booleans())
     def change_crawl(self, audit, lifo):
-        """Crawl in another order, with more or less of an audit."""
+        """Change the share of variants that is audited, and the order of the queue."""
         self.audit, self.lifo = audit, lifo
 
     def answer(self, url):
-        """Answer as the site."""
+        """Return what the site answers to *url*."""
         url = without_fragment(url)
         if url in self.dead:
             return ("error",)
@@ -91,7 +91,7 @@ class NothingLost(RuleBasedStateMachine):
         return ("page", page_of(url), self.links[page_of(url)])
 
     def gives_page(self, url):
-        """Tell whether whoever asks for *url* and follows the redirects gets the page."""
+        """Tell whether a crawler that requests *url* and follows its redirects gets the page."""
         for _ in range(MAX_REDIRECTS + 1):
             answer = self.answer(url)
             if answer[0] == "page":
@@ -102,7 +102,7 @@ class NothingLost(RuleBasedStateMachine):
         return False
 
     def reachable(self, start):
-        """Return the pages that a crawler reaches which asks for every URL that is linked."""
+        """Return the pages that a crawler reaches which requests every linked URL."""
         found, to_follow = set(), [start]
         while to_follow:
             url = to_follow.pop()
@@ -114,7 +114,7 @@ class NothingLost(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_lost(self):
-        """Check that the crawl reaches what is reachable, and that its figures agree."""
+        """Check that the crawl reaches every reachable page, and that its stats add up."""
         start = "http://site.example/p0"
         simulation = Simulation(
             self.answer,
@@ -131,6 +131,6 @@ class NothingLost(RuleBasedStateMachine):
 
 
 def test_nothing_is_lost():
-    """Rules that merge only equal pages change nothing about the pages that are reached."""
+    """No page is lost under rules that merge only URLs of one page, whatever fails or redirects."""
     fewer = settings(max_examples=settings.default.max_examples // 5, stateful_step_count=15)
     run_state_machine_as_test(NothingLost, settings=fewer)

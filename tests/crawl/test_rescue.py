@@ -1,4 +1,4 @@
-"""A page whose representative fails is fetched through one of its dropped variants."""
+"""If the URL that was kept for a page fails, a dropped variant is fetched in its place."""
 
 import pytest
 from loopback import Fault, Response, page, redirect
@@ -29,7 +29,7 @@ REDIRECTS = {f"/r{n}": redirect(f"/r{n + 1}") for n in range(1, 5)}
 
 
 class RefuseFirst:
-    """Another downloader middleware, which does not let one URL through."""
+    """A user's downloader middleware that refuses the first URL of the page."""
 
     def process_request(self, request):
         if request.url.endswith("/a?sid=1"):
@@ -40,7 +40,10 @@ class RefuseFirst:
 @pytest.mark.parametrize("cache", [False, True])
 @deferred_f_from_coro_f
 async def test_waiting_variant_takes_the_place_of_what_failed(crawl, fault, cache):
-    """A variant dropped before its representative fails is fetched afterwards."""
+    """A variant that was dropped while the kept URL was pending is fetched when that URL fails.
+
+    The next crawl reads the variant from the HTTP cache, without another request for it.
+    """
     respond = site({"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": FAULTS[fault], **REDIRECTS})
 
     def with_variant(request):
@@ -65,7 +68,7 @@ async def test_waiting_variant_takes_the_place_of_what_failed(crawl, fault, cach
 
 @deferred_f_from_coro_f
 async def test_what_failed_is_not_asked_for_again_with_another_fragment(crawl):
-    """No site is sent the fragment: it would give the same answer."""
+    """A failed URL is not fetched again with another fragment, which no server sees."""
     pages = {"/": links("/gone", "/later"), "/later": links("/gone#comments", "/gone#add")}
     result = await crawl(site(pages), RULES)
     assert result.hits.count("/gone") == 1
@@ -74,7 +77,7 @@ async def test_what_failed_is_not_asked_for_again_with_another_fragment(crawl):
 @pytest.mark.parametrize("fault", FAULTS)
 @deferred_f_from_coro_f
 async def test_variant_after_the_failure_is_let_through(crawl, fault):
-    """A variant that is linked once its representative has failed is fetched."""
+    """A variant that is linked after the kept URL has failed is fetched, not dropped as seen."""
     pages = {
         "/": links("/a?sid=1", "/later"),
         "/a?sid=1": FAULTS[fault],
@@ -90,7 +93,7 @@ async def test_variant_after_the_failure_is_let_through(crawl, fault):
 @pytest.mark.parametrize("later", [False, True])
 @deferred_f_from_coro_f
 async def test_host_without_address(crawl, later):
-    """The variant on another host is fetched where the first host has no address."""
+    """If the host of the kept URL has no address, the variant on another host is fetched."""
     settings = {**RULES, "URLCANON_RULES": {"*": {"www": "strip"}}}
     first, second = "http://nowhere.invalid/a", "http://www.nowhere.invalid/a"
     pages = {
@@ -115,7 +118,7 @@ async def test_host_without_address(crawl, later):
 
 @deferred_f_from_coro_f
 async def test_request_refused_by_another_middleware_is_rescued(crawl):
-    """IgnoreRequest of another middleware is a failure as any other."""
+    """If another middleware ends a request with IgnoreRequest, a variant is fetched."""
     pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")}
     settings = {**RULES, "DOWNLOADER_MIDDLEWARES": {RefuseFirst: 500}}
     result = await crawl(site(pages), settings)
@@ -125,7 +128,7 @@ async def test_request_refused_by_another_middleware_is_rescued(crawl):
 
 @deferred_f_from_coro_f
 async def test_variants_are_tried_one_after_the_other(crawl):
-    """Each is sent when the one before it has failed, until one gives the page."""
+    """Variants are sent one at a time, each after a failure, until one gives the page."""
     urls = [f"/a?sid={n}" for n in range(1, 6)]
     pages = {"/": links(*urls, *urls), "/a?sid=4": page("a")}
     result = await crawl(site(pages), RULES)
@@ -137,7 +140,11 @@ async def test_variants_are_tried_one_after_the_other(crawl):
 
 @deferred_f_from_coro_f
 async def test_url_that_is_fetched_for_one_callback_is_for_another_too(crawl):
-    """Neither has the page by what the other got, and each is given one URL but once."""
+    """A rescued URL is fetched once for each callback that asks for it.
+
+    Else the second callback would miss the page. A link that differs in the fragment alone is no
+    further URL.
+    """
     got = []
 
     class Two(FollowSpider):
@@ -158,7 +165,7 @@ async def test_url_that_is_fetched_for_one_callback_is_for_another_too(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_without_a_working_url_ends(crawl):
-    """Where no variant gives the page, each was fetched once, and the crawl ends."""
+    """If every URL of a page fails, each is fetched once, and the crawl ends."""
     urls = [f"/a?sid={n}" for n in range(1, 6)]
     pages = {"/": links(*urls, *urls, "/later"), "/later": links(*urls, "/a?sid=6")}
     result = await crawl(site(pages), RULES)
@@ -169,7 +176,7 @@ async def test_page_without_a_working_url_ends(crawl):
 
 @deferred_f_from_coro_f
 async def test_retries_come_first(crawl):
-    """A representative that works on its second try needs no variant."""
+    """A kept URL that answers when it is retried needs no variant: none is fetched."""
     answers = iter([page("busy", status=503), page("a")])
     respond = site({"/": links("/a?sid=1", "/a?sid=2")})
     result = await crawl(
@@ -182,7 +189,7 @@ async def test_retries_come_first(crawl):
 
 @deferred_f_from_coro_f
 async def test_rescue_is_retried_too(crawl):
-    """A variant that takes the place has retries of its own."""
+    """A variant that is fetched in place of a failed URL is retried as often as any request."""
     answers = {"/a?sid=1": [503, 503], "/a?sid=2": [503, 200]}
     respond = site({"/": links("/a?sid=1", "/a?sid=2")})
     result = await crawl(
@@ -199,7 +206,10 @@ async def test_rescue_is_retried_too(crawl):
 
 @deferred_f_from_coro_f
 async def test_variant_keeps_what_the_spider_gave_it(crawl):
-    """Callback, errback, cb_kwargs, meta, headers and priority are those of the variant."""
+    """The rescued variant has the callback, meta, headers and so on of its own request.
+
+    With those of the URL that failed, the page would go to the wrong callback.
+    """
     got = []
 
     class Giving(FollowSpider):
@@ -235,7 +245,7 @@ async def test_variant_keeps_what_the_spider_gave_it(crawl):
 
 @deferred_f_from_coro_f
 async def test_fetched_page_is_not_fetched_again(crawl):
-    """Nothing is rescued where nothing failed, though a link in the meantime did."""
+    """If the kept URL gives the page, no variant is fetched, whether linked before or after."""
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/b"), "/a?sid=1": links("/a?sid=3")}
     result = await crawl(site(pages), RULES)
     assert result.hits == ["/", "/a?sid=1", "/b"]
@@ -244,7 +254,7 @@ async def test_fetched_page_is_not_fetched_again(crawl):
 
 @deferred_f_from_coro_f
 async def test_off(crawl):
-    """With URLCANON_RESCUE = False a dropped variant stays dropped."""
+    """With URLCANON_RESCUE = False no variant is fetched in place of a URL that fails."""
     pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")}
     result = await crawl(site(pages), {**RULES, "URLCANON_RESCUE": False})
     assert result.hits == ["/", "/a?sid=1"]
@@ -252,7 +262,10 @@ async def test_off(crawl):
 
 @deferred_f_from_coro_f
 async def test_bound_gives_up_what_a_trap_has_most_of(crawl):
-    """Beyond URLCANON_RESCUE_MAX_PENDING the page with most waiting requests gives up its last."""
+    """Over URLCANON_RESCUE_MAX_PENDING waiting requests, the page with most of them loses its last.
+
+    So a trap with endless variants does not cost other pages theirs.
+    """
     trap = [f"/trap?sid={n}" for n in range(20)]
     pages = {"/": links("/a?sid=1", "/a?sid=2", *trap, "/b?sid=1", "/b?sid=2")}
     pages |= {"/a?sid=2": page("a"), "/b?sid=2": page("b"), "/trap?sid=19": page("trap")}
@@ -263,7 +276,7 @@ async def test_bound_gives_up_what_a_trap_has_most_of(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_page_that_fails(crawl):
-    """What waits for a page that redirects waits for the page behind the redirect."""
+    """If the kept URL redirects to one that fails, a variant is fetched all the same."""
     pages = {
         "/": links("/a?sid=1", "/a?sid=2", "/b"),
         "/a?sid=1": redirect("/b"),
@@ -276,7 +289,10 @@ async def test_redirect_to_a_page_that_fails(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_page_that_was_fetched(crawl):
-    """Where two URLs of a page redirect to one that the spider has got no third one is needed."""
+    """Redirects to a URL fetched before give no page: a second variant is tried.
+
+    If that leads to the same URL, the spider has the page, and the others are not fetched.
+    """
     pages = {
         "/": links("/b", *(f"/a?sid={n}" for n in range(1, 5))),
         "/a?sid=1": redirect("/b"),
@@ -290,7 +306,7 @@ async def test_redirect_to_a_page_that_was_fetched(crawl):
 
 @deferred_f_from_coro_f
 async def test_rescue_that_redirects_back_ends(crawl):
-    """A variant that redirects to the representative, which failed, is no endless loop."""
+    """If a variant redirects to the URL that failed, there is no loop: the next one is tried."""
     pages = {"/": links("/a", "/a/", "/a?sid=1"), "/a/": redirect("/a"), "/a?sid=1": page("a")}
     result = await crawl(site(pages), RULES)
     assert result.hits == ["/", "/a", "/a/", "/a", "/a?sid=1"]
@@ -299,7 +315,10 @@ async def test_rescue_that_redirects_back_ends(crawl):
 
 @deferred_f_from_coro_f
 async def test_meta_copied_by_the_spider_marks_nothing(crawl):
-    """Requests with the meta of a rescued response are deduplicated as any others."""
+    """Requests that copy the plugin's meta from a rescued response are filtered as usual.
+
+    If the copied marks counted, both variants of /b and the start page would be fetched.
+    """
 
     class Copying(FollowSpider):
         def parse(self, response):
@@ -320,7 +339,10 @@ async def test_meta_copied_by_the_spider_marks_nothing(crawl):
 @pytest.mark.parametrize("sign", [{"fault": Fault.TRUNCATION}, {"status": 206}])
 @deferred_f_from_coro_f
 async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
-    """Where the user takes what there is of it, another URL may bring the rest."""
+    """A truncated or partial response may lack links, so that a variant is fetched too.
+
+    Here the user accepts truncated pages (DOWNLOAD_FAIL_ON_DATALOSS = False).
+    """
     pages = {
         "/": links("/a?sid=1", "/a?sid=2"),
         "/a?sid=1": Response(headers=(("Content-Type", "text/html"),), body=b"half of it", **sign),
@@ -333,14 +355,17 @@ async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
 
 
 def html(*urls, end="</body></html>"):
-    """Return a whole page that links *urls*, or one that breaks off before its *end*."""
+    """Return a whole HTML page that links *urls*, or with *end* = "" one that breaks off."""
     tags = "".join(f'<a href="{url}">link</a>' for url in urls)
     return page(f"<html><body>text {tags}{end}")
 
 
 @deferred_f_from_coro_f
 async def test_page_that_breaks_off_is_fetched_by_another_url(crawl):
-    """A program that fails within a page says so by nothing but its missing end."""
+    """A page without the end tags that other pages have may lack links: a variant is fetched too.
+
+    This is all that shows of a program that fails in the middle of a page with status 200.
+    """
     pages = {
         "/": html("/a?sid=1", "/a?sid=2"),
         "/a?sid=1": html("/behind?sid=1", end=""),
@@ -353,7 +378,10 @@ async def test_page_that_breaks_off_is_fetched_by_another_url(crawl):
 
 @deferred_f_from_coro_f
 async def test_feed_that_breaks_off_is_fetched_by_another_url(crawl):
-    """XML has an end, be it the first document of its host; what is but a root is whole."""
+    """XML without its closing root tag is cut short, even as the first document of its host.
+
+    A variant is fetched for it. A root that closes itself (`<feed/>`) is whole, and needs none.
+    """
 
     def feed(text):
         return Response(headers=(("Content-Type", "application/xml"),), body=text.encode())
@@ -378,7 +406,10 @@ async def test_feed_that_breaks_off_is_fetched_by_another_url(crawl):
 
 @deferred_f_from_coro_f
 async def test_pages_without_end_tags_are_whole(crawl):
-    """Where they are many, no second URL is fetched; nor of what is no page but a part of one."""
+    """On a site that never writes end tags, pages without them are not taken for cut short.
+
+    So no variant of them is fetched. The same holds of parts of pages, which have no html element.
+    """
     urls = [f"/{name}?sid={n}" for n in (1, 2) for name in ("a", "b", "c", "d")]
     pages = {"/": html(*urls, end="")}
     pages |= {url: html(end="") for url in urls} | {url: page("part") for url in urls[-2:]}
@@ -392,7 +423,10 @@ async def test_pages_without_end_tags_are_whole(crawl):
 
 @deferred_f_from_coro_f
 async def test_untouched_variant_takes_the_place_of_what_failed(crawl):
-    """A fallback of the user has one fingerprint for it and for what rules make of another URL."""
+    """A request without rules (meta urlcanon = False) is fetched if the URL kept for it failed.
+
+    A fallback fingerprinter of the user gives both one fingerprint, so that it was dropped as seen.
+    """
 
     class Fallback(RequestFingerprinter):
         pass
@@ -411,7 +445,7 @@ async def test_untouched_variant_takes_the_place_of_what_failed(crawl):
 
 @deferred_f_from_coro_f
 async def test_rescue_that_the_end_of_the_run_keeps_from_being_sent(crawl):
-    """It is counted in the next run of the job, which sends it."""
+    """A rescue that the end of a run prevents is sent, and counted, in the next run of the job."""
 
     class Stopping(FollowSpider):
         def parse(self, response):
@@ -428,7 +462,7 @@ async def test_rescue_that_the_end_of_the_run_keeps_from_being_sent(crawl):
 
 
 class Withhold:
-    """A spider middleware that keeps one response from the callback."""
+    """A user's spider middleware that keeps one response from the callback."""
 
     def process_spider_input(self, response):
         if response.url.endswith("/a?sid=1"):
@@ -437,7 +471,10 @@ class Withhold:
 
 @deferred_f_from_coro_f
 async def test_page_that_a_middleware_next_to_the_spider_withholds(crawl):
-    """However near its number puts it, and though an errback hears of it."""
+    """A page that the spider middleware nearest to the spider withholds has failed.
+
+    A variant is fetched, even if the failure has an errback.
+    """
     start = [Request(f"{SITE}/a?sid={n}", errback=lambda _: None) for n in (1, 2)]
     settings = {**RULES, "SPIDER_MIDDLEWARES": {Withhold: 2_000_000}}
     result = await crawl(lambda _: page("a"), settings, start=start)
@@ -445,7 +482,7 @@ async def test_page_that_a_middleware_next_to_the_spider_withholds(crawl):
 
 
 class Fed(FollowSpider):
-    """Has more to ask for whenever it is idle, as from a queue outside."""
+    """Schedules more requests when it is idle, as spiders do that read a queue."""
 
     def _start(self, urls):
         self.batches = [["/a?sid=0", "/a?sid=1"]]
@@ -466,7 +503,10 @@ class Fed(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_what_is_scheduled_because_the_spider_is_idle_is_coming(crawl):
-    """What is dropped for it waits, and is not sent in its place."""
+    """Of two URLs that are scheduled on spider_idle the second is dropped and waits for the first.
+
+    It must not be fetched at once, as if nothing were pending any more.
+    """
     result = await crawl(lambda _: page("text"), RULES, spider=Fed)
     assert result.hits == ["/", "/a?sid=0"]
     assert "rescued" not in result.figures
@@ -474,7 +514,10 @@ async def test_what_is_scheduled_because_the_spider_is_idle_is_coming(crawl):
 
 @deferred_f_from_coro_f
 async def test_rule_in_the_meta_of_another_spider_is_no_callback(crawl):
-    """A CrawlSpider alone has one for each of its rules."""
+    """Only in a CrawlSpider does meta["rule"] name a callback.
+
+    Elsewhere a different value in each request must not have all variants fetched.
+    """
 
     class Ruled(FollowSpider):
         def parse(self, response):
