@@ -1,4 +1,4 @@
-"""Some of what the rules merge is fetched and compared while crawling."""
+"""The audit fetches a sample of the dropped variants, and compares them with the kept pages."""
 
 import ast
 import logging
@@ -16,7 +16,10 @@ from scrapy_urlcanon import Canonicalizer
 
 @deferred_f_from_coro_f
 async def test_right_rule_stays_and_costs_its_share(crawl):
-    """The same page is not passed on, however often it is audited, and no rule is suspended."""
+    """Under a right rule the audit costs its share of fetches.
+
+    Audited variants that show the kept page do not reach the spider, and no entry is suspended.
+    """
     urls = [f"/p{n}{query}" for query in ("", "?sid=1", "?sid=2", "?sid=3") for n in range(250)]
     respond = shop(urls, lambda request, count: product(request.path, seed=count))
     result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.05})
@@ -32,7 +35,7 @@ async def test_right_rule_stays_and_costs_its_share(crawl):
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_linked_again_while_it_is_audited_counts_once(crawl):
-    """Else there would be no room for the audit of another one."""
+    """Further links to a variant that is being audited use up no share of other audits."""
 
     async def audited(times):
         urls = [f"/p?sid={n}" for n in range(40) for _ in range(times)]
@@ -47,7 +50,10 @@ async def test_variant_that_is_linked_again_while_it_is_audited_counts_once(craw
 
 @deferred_f_from_coro_f
 async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
-    """Where a dropped parameter selects content, the spider gets every page once."""
+    """An entry that drops a parameter which selects the page is suspended; each page comes once.
+
+    The warning names the entry, how to take it back, and two URLs as an example.
+    """
     urls = [f"/p?id={n}" for n in range(100)]
     respond = shop(urls, lambda request, count: product(request.query, seed=count))
     with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
@@ -67,7 +73,10 @@ async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_warning_has_the_line_that_takes_a_rule_for_a_path_back(crawl, caplog):
-    """One for the whole domain would be weaker than the rule, and do nothing."""
+    """The line that the warning offers takes back a rule for a path too.
+
+    A line for the whole domain would be weaker than that rule, and have no effect.
+    """
     urls = [f"/p?id={n}" for n in range(100)]
     rules = {f"{SITE.partition('://')[2]}/p": {"drop_params": ["id"]}}
     respond = shop(urls, lambda request, count: product(request.query, seed=count))
@@ -82,7 +91,10 @@ async def test_warning_has_the_line_that_takes_a_rule_for_a_path_back(crawl, cap
 
 @deferred_f_from_coro_f
 async def test_state_of_an_entry_is_in_the_stats_while_the_crawl_goes_on(crawl):
-    """What it found, until when the entry was on, and how much of the pages is noise."""
+    """The stats show during the crawl what the audit found of an entry.
+
+    Its outcome, after how many pages it was suspended, and which share of the pages is noise.
+    """
     live = []
     key = "urlcanon/audit/rule/drop_params:id/site.example/"
 
@@ -107,7 +119,7 @@ async def test_state_of_an_entry_is_in_the_stats_while_the_crawl_goes_on(crawl):
 
 @deferred_f_from_coro_f
 async def test_suspended_option_is_off_for_what_comes_later(crawl):
-    """A URL that is linked after the suspension is fetched; on other domains nothing changes."""
+    """URLs linked after the suspension are fetched; on other domains the rule still holds."""
     pages = {
         f"{SITE}/": links(*(f"/p?id={n}" for n in range(5)), "/later"),
         f"{SITE}/later": links("/later2"),
@@ -131,7 +143,7 @@ async def test_suspended_option_is_off_for_what_comes_later(crawl):
 
 @deferred_f_from_coro_f
 async def test_only_the_option_that_merged_them_is_suspended(crawl):
-    """Sorting the query changes the URLs too, but would not have merged them."""
+    """Options that changed the URLs too, but would not have merged them, are not suspended."""
     urls = [f"/p?z=1&id={n}" for n in range(10)]
     respond = shop(urls, lambda request, _: product(request.query))
     result = await crawl(respond, {**WRONG, **SETTINGS})
@@ -141,7 +153,10 @@ async def test_only_the_option_that_merged_them_is_suspended(crawl):
 
 @deferred_f_from_coro_f
 async def test_one_page_that_changed_suspends_nothing(crawl):
-    """A single false merge among many right ones is passed on, counted, and no more."""
+    """A single different page among many equal ones reaches the spider, and suspends nothing.
+
+    It may have changed between the two fetches.
+    """
     urls = [f"/p?sid={n}" for n in range(100)]
     respond = shop(urls, lambda request, _: product(7 if request.query == "sid=50" else 1))
     result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
@@ -153,7 +168,10 @@ async def test_one_page_that_changed_suspends_nothing(crawl):
 @pytest.mark.parametrize("again", ["a copy of the request", "another with its meta"])
 @deferred_f_from_coro_f
 async def test_page_that_an_audit_brought_is_asked_for_again(crawl, again):
-    """What a callback makes of the request or of its meta is its own, and no audit."""
+    """A request that a callback makes from the one of an audit, or with its meta, is no audit.
+
+    If it counted as one, the callback would not get its response.
+    """
     got = []
 
     class Asking(FollowSpider):
@@ -179,7 +197,7 @@ async def test_page_that_an_audit_brought_is_asked_for_again(crawl, again):
 
 @deferred_f_from_coro_f
 async def test_soft_404_is_no_equality(crawl):
-    """That two URLs give what all missing pages give does not speak for the rule."""
+    """Two URLs that show what all missing pages show are no evidence for a rule."""
     missing = [f"/missing{n}" for n in range(4)]
     urls = [*missing, *(f"/p?id={n}" for n in range(10))]
     respond = shop(urls, lambda _request, _count: page("<title>Sorry</title> Not here."))
@@ -191,7 +209,7 @@ async def test_soft_404_is_no_equality(crawl):
 
 @deferred_f_from_coro_f
 async def test_soft_404_with_the_words_of_the_site_is_another_page(crawl):
-    """It is told by its title; the same one again is no evidence against the rule."""
+    """A soft 404 is recognised by its title as another page, and counts once against the rule."""
     sorry = page(f"<title>Sorry</title><nav>{BOILERPLATE}</nav> Product 1")
     respond = shop(
         [f"/p?sid={n}" for n in range(4)],
@@ -208,7 +226,7 @@ async def test_soft_404_with_the_words_of_the_site_is_another_page(crawl):
 @pytest.mark.parametrize("status", [404, 500])
 @deferred_f_from_coro_f
 async def test_dead_variant_is_not_the_spiders_business(crawl, status):
-    """Where an audited variant fails nothing was lost by dropping it; no errback hears of it."""
+    """If an audited variant fails, no errback is called: plain dropping would have lost nothing."""
     heard = []
 
     class Hearing(FollowSpider):
@@ -230,7 +248,7 @@ async def test_dead_variant_is_not_the_spiders_business(crawl, status):
 
 @deferred_f_from_coro_f
 async def test_audited_duplicate_calls_no_errback(crawl, caplog):
-    """A variant that is the same page reaches neither callback nor errback nor the error log."""
+    """An audited variant that is the same page calls no callback or errback, and logs nothing."""
     heard = []
 
     class Hearing(FollowSpider):
@@ -251,7 +269,10 @@ async def test_audited_duplicate_calls_no_errback(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_variant_that_redirects_to_its_page_is_the_same(crawl):
-    """What an audited variant leads to is compared, though that URL was fetched before."""
+    """An audited variant may redirect to the kept URL, though that was fetched before.
+
+    The duplicate filter must not drop the redirect: the page behind it is compared.
+    """
     urls = ["/p", *(f"/p?sid={n}" for n in range(5))]
     respond = shop(urls, lambda request, _: redirect("/p") if request.query else product(1))
     result = await crawl(respond, {**RIGHT, **SETTINGS})
@@ -261,7 +282,7 @@ async def test_variant_that_redirects_to_its_page_is_the_same(crawl):
 
 @deferred_f_from_coro_f
 async def test_fragments_are_not_audited(crawl):
-    """Two URLs that are one for the server need no comparison."""
+    """URLs that differ in the fragment alone are one request to the server, and not audited."""
     urls = [f"/p#{n}" for n in range(10)]
     result = await crawl(shop(urls, lambda _request, _count: product(1)), SETTINGS)
     assert result.hits == ["/", "/p"]
@@ -269,7 +290,7 @@ async def test_fragments_are_not_audited(crawl):
 
 @deferred_f_from_coro_f
 async def test_posts_are_not_audited(crawl):
-    """A request that may change something is not repeated for the sake of a comparison."""
+    """A POST may change something on the server, and is never repeated for an audit."""
     start = [Request(f"{SITE}/?sid={n}", method="POST") for n in range(5)]
     result = await crawl(lambda _: page("a page"), {**RIGHT, **SETTINGS}, start=start)
     assert len(result.hits) == 1
@@ -277,7 +298,7 @@ async def test_posts_are_not_audited(crawl):
 
 @deferred_f_from_coro_f
 async def test_failed_representative_is_rescued_and_then_audited(crawl):
-    """What waits for a page that fails is sent to get it, and is nothing to compare with."""
+    """If the kept URL fails, a variant takes its place, and is what others are compared with."""
     urls = [f"/p?sid={n}" for n in range(5)]
     respond = shop(
         urls, lambda request, _: page("", status=404) if request.query == "sid=0" else product(1)
@@ -290,7 +311,10 @@ async def test_failed_representative_is_rescued_and_then_audited(crawl):
 @pytest.mark.parametrize("run", ["cold", "warm"])
 @deferred_f_from_coro_f
 async def test_http_cache_does_not_answer_the_audit(crawl, run):
-    """The audited variant has its own place in the cache: the cached page is not its proof."""
+    """The HTTP cache stores an audited variant under its own key, not under that of its page.
+
+    Else the cached page would be compared with itself, and a wrong rule found right.
+    """
     urls = [f"/p?id={n}" for n in range(20)]
     respond = shop(urls, lambda request, count: product(request.query, seed=count))
     settings = {**WRONG, **SETTINGS, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
@@ -304,7 +328,10 @@ async def test_http_cache_does_not_answer_the_audit(crawl, run):
 @pytest.mark.parametrize("place", [1, 3, 19])
 @deferred_f_from_coro_f
 async def test_http_cache_does_not_answer_with_what_a_wrong_rule_had_stored(crawl, place):
-    """The URL that it made of all others has a page of its own, now and in the next crawl."""
+    """What a wrong rule stored under the canonical URL does not answer that URL once it is off.
+
+    The canonical URL has a page of its own here, in this crawl and the next one.
+    """
     urls = [f"/p?id={n}" for n in range(20)]
     urls.insert(place, "/p")
     respond = shop(urls, lambda request, count: product(f"{request.query}.", seed=count))
@@ -338,7 +365,7 @@ LONG = pytest.param("100 MB", marks=pytest.mark.long)
 @pytest.mark.parametrize("name", [*(name for name in ODD if name != LONG.values[0]), LONG])
 @deferred_f_from_coro_f
 async def test_odd_responses_are_compared(crawl, name):
-    """Equal bytes are one page, whatever they are."""
+    """Responses of any size, type or encoding with equal bytes are one page, without an error."""
     respond = shop([f"/p?sid={n}" for n in range(3)], lambda _request, _count: ODD[name])
     result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)
     assert result.pages == ["/", "/p?sid=0"]
@@ -349,7 +376,7 @@ async def test_odd_responses_are_compared(crawl, name):
 @pytest.mark.parametrize("name", ["10 MB", LONG])
 @deferred_f_from_coro_f
 async def test_what_cannot_be_judged_is_passed_on_and_counted(crawl, name):
-    """Where bytes differ and all text that is read is the same, the spider gets both."""
+    """If bytes differ and all text that is read is equal, the spider gets both responses."""
     odd = ODD[name]
     other = Response(headers=odd.headers, body=odd.body + b"x")
     respond = shop(
@@ -363,7 +390,7 @@ async def test_what_cannot_be_judged_is_passed_on_and_counted(crawl, name):
 
 @deferred_f_from_coro_f
 async def test_truncated_variant_is_counted(crawl):
-    """A variant whose body ends too early is no verdict."""
+    """A truncated variant is compared with nothing, and counted as unjudged."""
     half = Response(body=b"half of it", fault=Fault.TRUNCATION)
     respond = shop(
         [f"/p?sid={n}" for n in range(2)],
@@ -376,7 +403,10 @@ async def test_truncated_variant_is_counted(crawl):
 
 @deferred_f_from_coro_f
 async def test_bounds_are_kept_and_counted(crawl):
-    """Beyond URLCANON_AUDIT_MAX_PENDING dropped requests are forgotten, and that is counted."""
+    """Dropped requests over URLCANON_AUDIT_MAX_PENDING are forgotten and counted.
+
+    Those are lost if the rule is wrong.
+    """
     urls = [f"/p?id={n}" for n in range(50)]
     respond = shop(urls, lambda request, _: product(request.query))
     result = await crawl(respond, {**WRONG, **SETTINGS, "URLCANON_AUDIT_MAX_PENDING": 10})
@@ -387,7 +417,10 @@ async def test_bounds_are_kept_and_counted(crawl):
 
 @deferred_f_from_coro_f
 async def test_repeated_links_push_out_no_variant(crawl):
-    """The very same URL is not kept: no rule dropped it, and none that is suspended lets it go."""
+    """Repeated links to one URL take no room among the dropped variants.
+
+    No rule dropped them, so that a suspension lets none of them through.
+    """
     again = [f"/q{n}" for n in range(20)]
     urls = [f"/p?id={n}" for n in range(11)]
     respond = shop([*urls, *again, *again], lambda request, _: product(request.target))
@@ -405,7 +438,7 @@ async def test_off_by_default(crawl):
 
 
 class ForeignFilter(BaseDupeFilter):
-    """Asks for our fingerprints, and keeps them where nobody else can."""
+    """A duplicate filter that keeps our fingerprints in a place of its own."""
 
     def __init__(self, crawler):
         self._fingerprinter = crawler.request_fingerprinter
@@ -434,7 +467,10 @@ class ForeignFilter(BaseDupeFilter):
 )
 @deferred_f_from_coro_f
 async def test_url_that_a_wrong_entry_made_of_others_is_a_page(crawl, site, settings):
-    """It was taken for seen, and is fetched once the entry is off, by the next run of a job too."""
+    """The canonical URL that a wrong entry made is fetched once the entry is off.
+
+    It was taken for seen, though nobody had fetched it; the next run of a job fetches it too.
+    """
     urls = [f"/p?id={n}" for n in range(10)]
     settings = {**WRONG, **SETTINGS, **settings}
     pages = {"/": links(*urls), "/more": links("/p", "/p?id=1")}
@@ -453,7 +489,10 @@ async def test_url_that_a_wrong_entry_made_of_others_is_a_page(crawl, site, sett
 
 @deferred_f_from_coro_f
 async def test_entry_that_is_off_for_a_suffix_made_no_page_of_another_domain_either(crawl):
-    """It is off there too: what it made of a URL of that domain was taken for seen."""
+    """An entry that is off for a domain is off for its subdomains, though they are other sites.
+
+    The canonical URL that it made there, which was taken for seen, is fetched.
+    """
     users = ["http://user.github.io/p?id=1", "http://user.github.io/p"]
     urls = [f"/p?id={n}" for n in range(10)]
     # The last one is fetched once the entry is off.
@@ -468,7 +507,7 @@ async def test_entry_that_is_off_for_a_suffix_made_no_page_of_another_domain_eit
 
 @deferred_f_from_coro_f
 async def test_audits_keep_to_their_share_of_a_small_site(crawl):
-    """Six right entries on pages that move: not a tenth more is fetched than there are pages."""
+    """Six right entries on pages that change at each visit cost at most a tenth more fetches."""
     names = [f"s{n}" for n in range(6)]
     pages = [f"/p{n}" for n in range(100)]
     urls = [*pages, *(f"{url}?{name}=1" for name in names for url in pages)]

@@ -1,4 +1,4 @@
-"""What a server answers once, or not at all, is not lost for an audit."""
+"""Pages that a server sends only once, or not at all, are not lost by being audited."""
 
 from collections import Counter
 from types import SimpleNamespace
@@ -20,7 +20,10 @@ from sites import SITE, FollowSpider, links
 )
 @deferred_f_from_coro_f
 async def test_page_that_is_answered_once_is_not_lost(crawl, instead):
-    """What a server refuses to send again is no evidence, and the spider gets what there was."""
+    """If the server refuses the second fetch, the spider gets what the audit fetched first.
+
+    The refusal is no evidence against the rule.
+    """
     asked = Counter()
 
     def answer(request, _):
@@ -38,7 +41,7 @@ async def test_page_that_is_answered_once_is_not_lost(crawl, instead):
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_refused_again_and_again(crawl):
-    """One that could tell of another entry too is not asked for without end."""
+    """A variant that always fails is not fetched again for each entry that its audit may judge."""
     asked = Counter()
 
     def answer(request, _):
@@ -55,7 +58,7 @@ async def test_variant_that_is_refused_again_and_again(crawl):
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_let_through_is_not_fetched_again(crawl):
-    """What an audit had of it is what the spider gets."""
+    """A variant that an audit fetched reaches the spider without a second fetch."""
     asked = Counter()
 
     def answer(request, _):
@@ -70,7 +73,7 @@ async def test_variant_that_is_let_through_is_not_fetched_again(crawl):
 
 
 class Timing:
-    """A downloader middleware that reads of a response what it noted when it was asked for."""
+    """A downloader middleware that reads in process_response what process_request noted in meta."""
 
     def process_request(self, request):
         request.meta["begun"] = "now"
@@ -81,7 +84,7 @@ class Timing:
 
 
 class ReadingMeta(FollowSpider):
-    """Has what the downloader notes of a page."""
+    """A spider that reads what the downloader notes in meta."""
 
     def parse(self, response):
         assert response.meta["download_latency"] >= 0
@@ -90,7 +93,10 @@ class ReadingMeta(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_let_through_has_the_meta_of_what_was_fetched(crawl):
-    """A middleware, or a callback, that reads what is noted there would raise, with the page."""
+    """A variant that an audit fetched keeps its meta when it reaches the spider.
+
+    Without it a middleware or callback that reads it would raise, and the page would be lost.
+    """
     urls = [f"/p?id={n}" for n in range(30)]
     pages = shop(urls, lambda request, _: product(request.query))
     settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "DOWNLOADER_MIDDLEWARES": {Timing: 543}}
@@ -99,7 +105,7 @@ async def test_variant_that_is_let_through_has_the_meta_of_what_was_fetched(craw
 
 
 class Soft:
-    """A spider middleware that takes some pages for errors."""
+    """A spider middleware that takes some pages for errors, and drops them."""
 
     def process_spider_input(self, response):
         if b"missing" in response.body:
@@ -108,7 +114,7 @@ class Soft:
 
 @deferred_f_from_coro_f
 async def test_what_an_errback_makes_of_a_page_of_an_audit_is_fetched(crawl):
-    """It is no audit, though it has the meta of one."""
+    """A request that an errback makes of an audited one is fetched, though it has its meta."""
     urls = [f"/p?id={n}" for n in range(12)]
 
     class Recovering(FollowSpider):
@@ -132,7 +138,7 @@ async def test_what_an_errback_makes_of_a_page_of_an_audit_is_fetched(crawl):
 
 
 class Browser(Timing):
-    """One that gives what it fetches an open page, as scrapy-playwright does."""
+    """A middleware that puts a page of a browser in meta, as scrapy-playwright does."""
 
     def process_response(self, request, response):
         if request.meta.get("begun"):
@@ -142,7 +148,10 @@ class Browser(Timing):
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_to_have_a_page_of_a_browser_is_fetched_for_it(crawl):
-    """That of the audit was closed."""
+    """A variant whose request wants an open page of a browser is fetched again for the spider.
+
+    The one that the audit had is closed by then.
+    """
     urls = [f"/p?id={n}" for n in range(30)]
 
     class Taking(FollowSpider):
@@ -160,7 +169,10 @@ async def test_variant_that_is_to_have_a_page_of_a_browser_is_fetched_for_it(cra
 
 @deferred_f_from_coro_f
 async def test_page_that_is_answered_once_comes_from_the_url_that_was(crawl):
-    """Of its URLs the one that an audit had an answer for stands for it, whatever came first."""
+    """If several variants show one page, the spider gets the one that an audit has fetched.
+
+    The first that was dropped would be fetched anew, and the server sends the page only once.
+    """
     asked = Counter()
 
     def answer(request, _):
@@ -181,7 +193,10 @@ async def test_page_that_is_answered_once_comes_from_the_url_that_was(crawl):
 
 @deferred_f_from_coro_f
 async def test_third_page_that_is_answered_once_is_not_lost(crawl):
-    """What is fetched to tell two entries apart may be a page that the spider has not got."""
+    """A page fetched to tell two entries apart reaches the spider if it is new.
+
+    The server sends it only once, and its link comes late.
+    """
     asked = Counter()
     names = ("apples", "bees", "cats", "dogs", "emus", "foxes", "gnus", "hens")
 
@@ -204,7 +219,10 @@ async def test_third_page_that_is_answered_once_is_not_lost(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_that_failed_comes_once_the_rule_falls_that_had_another_one_fetched(crawl):
-    """What came in its place is another page, and so is what waited for it."""
+    """A page that failed is fetched by another of its URLs once the wrong rule is off.
+
+    A variant that was fetched in its place turned out to be another page.
+    """
     # So that nothing is left to be told of what drops the other parameter.
     proved = [f"/b{query}" for query in ("", "?sid=1", "?sid=2", "?sid=3")]
     failing = ["/a?sid=1", "/a?sid=2&id=7", "/a?sid=3"]
@@ -222,7 +240,10 @@ async def test_page_that_failed_comes_once_the_rule_falls_that_had_another_one_f
 
 @deferred_f_from_coro_f
 async def test_variant_is_compared_with_what_came_in_place_of_a_page_that_failed(crawl):
-    """The URL that stood for the page when it was dropped fails again, and tells nothing."""
+    """After a rescue, variants are compared with the rescued page.
+
+    The URL that was kept at first fails again, so that nothing could be compared with it.
+    """
     urls = ["/a?id=1", "/a?id=1&sid=2", "/a?id=3", "/a?id=3&sid=4"]
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
 
@@ -238,10 +259,7 @@ async def test_variant_is_compared_with_what_came_in_place_of_a_page_that_failed
 
 
 def once(asked):
-    """Return what answers with the product the first time, and with an error from then on.
-
-    :param asked: counts how often each URL was asked for.
-    """
+    """Return a function that answers each URL once with the product, and then with errors."""
 
     def answer(request, _):
         asked[request.target] += 1
@@ -252,7 +270,10 @@ def once(asked):
 
 @deferred_f_from_coro_f
 async def test_page_of_another_callback_is_answered_to_that_one(crawl):
-    """What is fetched for a second callback is not audited beside that: it would come twice."""
+    """A variant that is fetched for a second callback is not audited besides.
+
+    The server sends it only once: the audit would use up the only answer.
+    """
     asked, got = Counter(), []
 
     class Two(FollowSpider):
@@ -276,9 +297,10 @@ async def test_page_of_another_callback_is_answered_to_that_one(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_that_another_callback_waits_for_is_answered_to_that_one(crawl):
-    """Though the page is had: by a request that is not filtered, before the one that stands for it.
+    """A variant that waits for another callback is not audited.
 
-    What is dropped for that one is fetched for its own callback once that one has ended.
+    Here a request that is not filtered brings the page before the kept request does. The variant is
+    fetched for its own callback once that request has ended.
     """
     asked, got = Counter(), []
 
@@ -301,7 +323,7 @@ async def test_page_that_another_callback_waits_for_is_answered_to_that_one(craw
 
 
 class RaiseAtTheFirst:
-    """A downloader middleware that refuses what one URL answers from its second time on."""
+    """A downloader middleware that refuses one URL from its second response on."""
 
     def __init__(self):
         self.seen = 0
@@ -316,7 +338,10 @@ class RaiseAtTheFirst:
 
 @deferred_f_from_coro_f
 async def test_response_that_a_middleware_keeps_ends_its_audit(crawl):
-    """Nobody says that it does not come. The spider gets what it was to be compared with."""
+    """If a middleware refuses the second fetch of the kept page, the variant is let through.
+
+    Scrapy reports no such refusal: the audit would wait for the response for ever.
+    """
     urls = ["/p?id=0", "/p?id=1"]
     settings = {**WRONG, **SETTINGS, "DOWNLOADER_MIDDLEWARES": {RaiseAtTheFirst: 500}}
     settings["URLCANON_AUDIT"] = 1
@@ -327,7 +352,10 @@ async def test_response_that_a_middleware_keeps_ends_its_audit(crawl):
 
 @deferred_f_from_coro_f
 async def test_kept_page_that_is_redirected_to_itself_by_now(crawl):
-    """The duplicate filter drops it, which ends its audit too, and the spider gets the other."""
+    """If the second fetch of the kept page redirects to itself, the variant is let through.
+
+    The duplicate filter drops the redirect, which must end the audit.
+    """
     asked = Counter()
 
     def answer(request, _):
@@ -343,7 +371,10 @@ async def test_kept_page_that_is_redirected_to_itself_by_now(crawl):
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_let_through_in_doubt_does_not_stand_for_its_page(crawl):
-    """What it shows would have its other URLs found one page with what merged it."""
+    """A variant let through without a verdict is not what later variants are compared with.
+
+    Those would show the same, and would be evidence for the wrong entry.
+    """
     asked = Counter()
 
     def answer(request, _):
@@ -366,7 +397,10 @@ async def test_variant_that_is_let_through_in_doubt_does_not_stand_for_its_page(
 @pytest.mark.parametrize("name", ["ref", "size"])
 @deferred_f_from_coro_f
 async def test_page_that_an_audit_passed_on_is_had_once_its_entry_is_off(crawl, name):
-    """No variant of it is fetched in its place, and none that another wrong entry merged twice."""
+    """Pages that an audit let through are not fetched again by a variant when the entry falls.
+
+    Their variants under another wrong entry are fetched once each.
+    """
     urls = [f"/p?id={n}" for n in range(8)]
 
     def answer(request, _):

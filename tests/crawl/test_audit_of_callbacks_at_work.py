@@ -1,4 +1,4 @@
-"""What a callback is at work on, or has on its way, while the audit finds an entry wrong."""
+"""Pages in a callback, or on their way to one, while the audit suspends the entry."""
 
 import asyncio
 
@@ -14,12 +14,12 @@ SECOND = f"{SITE}/p?id=2"
 
 
 def is_off(crawler):
-    """Tell whether the entry is off that makes both pages one."""
+    """Tell whether the entry that merges the two pages is suspended."""
     return crawler.stats.get_value("urlcanon/audit/suspended/drop_params/id")
 
 
 async def until_off(crawler):
-    """Wait for that, some seconds."""
+    """Wait a few seconds for the suspension."""
     for _ in range(500):
         if is_off(crawler):
             break
@@ -27,7 +27,7 @@ async def until_off(crawler):
 
 
 class TwoCallbacks(FollowSpider):
-    """Has a callback for each of two pages, of which the second finds another URL of the first."""
+    """Has two callbacks for two merged pages; the second one finds a variant of the first page."""
 
     is_slow = False
 
@@ -59,13 +59,13 @@ class TwoCallbacks(FollowSpider):
 
 
 class SlowCallback(TwoCallbacks):
-    """Is at work on the second page until the entry is off."""
+    """Its second callback works until the entry is suspended."""
 
     is_slow = True
 
 
 class SlowPage:
-    """Lets the second page come once the entry is off."""
+    """A middleware that delays the second page until the entry is suspended."""
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -84,7 +84,10 @@ class SlowPage:
 )
 @deferred_f_from_coro_f
 async def test_callback_gets_each_page_of_an_entry_that_falls_meanwhile(crawl, spider, middlewares):
-    """It has had the page of the URL that it got, and not that which stands for both."""
+    """The callback gets the other page too when the entry falls while it has, or awaits, one.
+
+    It has the page of the URL that it got, not that of the URL that was kept for both.
+    """
 
     def respond(request):
         if request.target == "/":
@@ -107,7 +110,10 @@ async def test_callback_gets_each_page_of_an_entry_that_falls_meanwhile(crawl, s
 
 @deferred_f_from_coro_f
 async def test_callback_that_was_redirected_gets_the_other_page_of_an_entry_that_falls(crawl):
-    """It had what the URL showed that was redirected, and not what stood for both pages."""
+    """A callback that a redirect led to its page gets the other one too once the entry falls.
+
+    It has the page of the redirected URL, not that of the URL that was kept for both.
+    """
 
     def respond(request):
         if request.target == "/":

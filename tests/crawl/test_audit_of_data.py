@@ -1,4 +1,4 @@
-"""Pages that are data for a program, in one line, with something that is another at each visit."""
+"""Audits of data in one line (JSON, JSONP, XML), of which a part changes at each visit."""
 
 import json
 from random import Random
@@ -12,7 +12,7 @@ NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
 
 
 def product(number, count):
-    """Return what is said of a product, and of the response."""
+    """Return the data of a product, with fields that change at each visit."""
     return {
         "request": f"{count * 7919:x} of {NAMES[count % 50]}",
         "name": f"The {NAMES[number]} shoes",
@@ -23,24 +23,24 @@ def product(number, count):
 
 
 def as_json(fields, kind="application/json"):
-    """Return an object of *fields*."""
+    """Return *fields* as a JSON object."""
     body = json.dumps(fields).encode()
     return Response(headers=(("Content-Type", kind),), body=body)
 
 
 def as_html(fields):
-    """Return an object of *fields* as many programs send it, which do not say what it is."""
+    """Return *fields* as JSON that is declared to be HTML, as many programs send it."""
     return as_json(fields, "text/html")
 
 
 def as_jsonp(fields):
-    """Return a call with an object of *fields*, by a name that is made up each time."""
+    """Return *fields* in a JSONP call whose function name is another each time."""
     call = f"jQuery3_{int(fields['request'].split()[0], 16)}({json.dumps(fields)});"
     return Response(headers=(("Content-Type", "text/javascript"),), body=call.encode())
 
 
 def as_xml(fields):
-    """Return an element for each of *fields*, and for each member of a list."""
+    """Return *fields* as XML, with an element for each member of a list."""
     members = (
         (name, each)
         for name, value in fields.items()
@@ -55,7 +55,7 @@ def as_xml(fields):
 @pytest.mark.parametrize("as_data", [as_json, as_html, as_jsonp, as_xml])
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_data_that_moves(crawl, as_data):
-    """What moves is noise, and does not hide the rest."""
+    """A wrong rule is found, although each response has fields that change at each visit."""
     urls = [f"/p?id={n}" for n in range(60)]
 
     def answer(request, count):
@@ -69,7 +69,7 @@ async def test_wrong_rule_over_data_that_moves(crawl, as_data):
 @pytest.mark.parametrize("as_data", [as_json, as_html, as_jsonp, as_xml])
 @deferred_f_from_coro_f
 async def test_right_rule_over_data_that_moves(crawl, as_data):
-    """It is told that it is right, and no page comes twice."""
+    """Fields that change at each visit do not make a right rule look wrong: no page comes twice."""
     urls = [f"/p{n}?sid={m}" for n in range(60) for m in range(3)]
 
     def answer(request, count):

@@ -1,4 +1,4 @@
-"""What is no text, or more than is read of a page, is told by bytes that stay the same."""
+"""Files, and pages larger than what is read of them, are compared by their bytes."""
 
 from collections import Counter
 
@@ -18,19 +18,19 @@ LARGE = b"<p>as many words as a line has" * 40_000
 
 
 def file(content, kind="image/png"):
-    """Return a response of some *content* that is no text."""
+    """Return a file of *kind*, which is no text, with this *content*."""
     return Response(headers=(("Content-Type", kind),), body=KINDS[kind] + bytes(300) + content)
 
 
 def numbered(request, kind="image/png"):
-    """Return a file that its query chooses."""
+    """Return a file that the query of the request selects."""
     return file(request.query.encode(), kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_files_loses_none(crawl, kind):
-    """Two URLs that each send the same bytes twice, and not the same ones, are two pages."""
+    """URLs that each send the same bytes twice, and differ from each other, are different files."""
     urls = [f"/p?id={n}" for n in range(40)]
     answer = shop(urls, lambda request, _: numbered(request, kind))
     result = await crawl(answer, {**WRONG, **SETTINGS}, spider=FirstPage)
@@ -42,7 +42,7 @@ async def test_wrong_rule_over_files_loses_none(crawl, kind):
 
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_large_pages_loses_none(crawl):
-    """Of what is more than is read the text is compared as a whole."""
+    """Large pages that differ only past the part that is read are found to differ."""
     urls = [f"/p?id={n}" for n in range(8)]
 
     def answer(request, _):
@@ -55,7 +55,10 @@ async def test_wrong_rule_over_large_pages_loses_none(crawl):
 
 @deferred_f_from_coro_f
 async def test_large_pages_whose_links_have_the_session_are_not_two(crawl):
-    """Markup repeats what the URL has, at each fetch of it: that is no page of its own."""
+    """Large pages that differ only in the session in their links are not different pages.
+
+    Each fetch of one URL repeats its session, so that bytes alone would tell them apart.
+    """
     urls = [f"/p?sid={n}" for n in range(8)]
 
     def answer(request, _):
@@ -69,7 +72,10 @@ async def test_large_pages_whose_links_have_the_session_are_not_two(crawl):
 
 @deferred_f_from_coro_f
 async def test_files_that_are_made_anew_at_each_visit_are_not_told(crawl):
-    """A document with the time in it says nothing of its rule: those audited go to the spider."""
+    """Files that differ at each fetch give no verdict; those audited reach the spider.
+
+    As documents with the time of the request in them.
+    """
     urls = [f"/p?sid={n}" for n in range(30)]
     respond = shop(urls, lambda _, count: file(b"made at %d" % count, "application/pdf"))
     result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)
@@ -91,7 +97,7 @@ async def test_image_that_is_made_anew_for_one_url_only(crawl):
 @pytest.mark.parametrize("text", ["kept", "variant"])
 @deferred_f_from_coro_f
 async def test_file_beside_a_text(crawl, text):
-    """A rule that makes one of a page and of a document is as wrong as any."""
+    """A rule that merges a page with a file is suspended."""
     urls = ["/p", *(f"/p?id={n}" for n in range(20))]
 
     def answer(request, _):
@@ -113,7 +119,7 @@ REFUSALS = {
 @pytest.mark.parametrize("refusal", REFUSALS)
 @deferred_f_from_coro_f
 async def test_file_that_is_sent_once_is_not_lost(crawl, refusal):
-    """What an audit fetched and could not tell goes to the spider, as it came first."""
+    """A file that the server refuses to send again reaches the spider as the audit fetched it."""
     asked = Counter()
 
     def answer(request, _):
@@ -129,7 +135,7 @@ async def test_file_that_is_sent_once_is_not_lost(crawl, refusal):
 
 @deferred_f_from_coro_f
 async def test_image_in_place_of_those_that_there_are_not(crawl):
-    """One file under several URLs is not what each of them is about."""
+    """One placeholder image under the variants of many files is no evidence against the rule."""
     urls = ["/p", *(f"/p{n}?sid={m}" for n in range(6) for m in range(2))]
 
     def answer(request, _):

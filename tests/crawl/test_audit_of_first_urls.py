@@ -1,4 +1,4 @@
-"""What an audit compares variants with: what the URL showed that stands for the page."""
+"""An audit compares a variant with what the kept URL showed, whatever other URLs did."""
 
 import pytest
 from audited_shop import SETTINGS, product
@@ -12,7 +12,7 @@ PAGES = range(8)
 
 
 class InRounds(FollowSpider):
-    """Asks for URLs of each page in rounds, of which each begins after the one before."""
+    """Requests URLs of eight pages in rounds, each of which begins after the one before."""
 
     rounds = ()
     """Of each round the queries, each with the name of the callback that it is for."""
@@ -48,25 +48,28 @@ class InRounds(FollowSpider):
 
 
 def shown(result, callback):
-    """Return the URLs that a callback got."""
+    """Return the URLs that *callback* got."""
     names = [name.split(" ", 1) for name in result.stats if " " in name]
     return {url for name, url in names if name == callback}
 
 
 def of_each_page(query, scheme="http"):
-    """Return a URL of each page."""
+    """Return the URL of each of the eight pages with this *query*."""
     return {f"{scheme}://site.example/p{name}{query}" for name in PAGES}
 
 
 class RedirectedLater(InRounds):
-    """Asks for other URLs of pages that it has, first for another callback."""
+    """Requests a second page for another callback, and then a variant of it for the first."""
 
     rounds = (("?id=1", "first"),), (("?id=2", "second"),), (("?id=2&sid=1", "first"),)
 
 
 @deferred_f_from_coro_f
 async def test_what_another_callback_is_redirected_to_is_not_what_stands_for_the_page(crawl):
-    """It is no content of the URL that another one was dropped for."""
+    """What another callback's URL redirects to is not what a variant is compared with.
+
+    It shows the variant's own page, so that the wrong entry would look right.
+    """
 
     def respond(request):
         if not request.target.startswith("/p"):
@@ -80,13 +83,13 @@ async def test_what_another_callback_is_redirected_to_is_not_what_stands_for_the
 
 
 class LinkedLater(InRounds):
-    """Has two pages of each path, and then finds a third one, for another callback."""
+    """Has two pages of each path, and then requests a third one for another callback."""
 
     rounds = (("?ref=2", "first"), ("?id=3&ref=0", "first")), (("?id=3", "second"),)
 
 
 class LinkedMeanwhile(InRounds):
-    """Finds it while what the first callback got is compared, and has another page before."""
+    """Requests the third page while an audit compares the first two."""
 
     rounds = (*LinkedLater.rounds[0], ("?id=4&ref=1", "second")), LinkedLater.rounds[1]
     priority = 0
@@ -97,7 +100,10 @@ class LinkedMeanwhile(InRounds):
 async def test_url_that_an_audit_made_up_is_fetched_for_the_callback_that_asks_for_it(
     crawl, spider, share
 ):
-    """The first callback got it where nothing told which entry is to blame, and had not asked."""
+    """A URL that an audit built to tell two entries apart is still fetched when it is linked.
+
+    The first callback got it from the audit, and the callback that requests it has not.
+    """
 
     def respond(request):
         return product(request.target) if "/p" in request.target else page("links")
@@ -109,14 +115,17 @@ async def test_url_that_an_audit_made_up_is_fetched_for_the_callback_that_asks_f
 
 
 class LinkedAsRewritten(InRounds):
-    """Has each page for two callbacks, and then finds the URL that was fetched for the first."""
+    """Requests the canonical URL that was fetched for the first callback with the second one."""
 
     rounds = (("?sid=1", "first"),), (("?id=2", "second"),), (("", "second"),)
 
 
 @deferred_f_from_coro_f
 async def test_url_that_others_were_rewritten_to_is_fetched_for_who_had_another_page(crawl):
-    """It was fetched in the place of what another callback had asked for."""
+    """With URLCANON_REWRITE a canonical URL is fetched for a callback that has another page.
+
+    It was fetched for the first callback, in place of the URL that was linked.
+    """
 
     def respond(request):
         name, _, value = request.target.partition("?id=")
@@ -129,7 +138,7 @@ async def test_url_that_others_were_rewritten_to_is_fetched_for_who_had_another_
 
 
 class RaisingOnce(InRounds):
-    """Raises at the first URL of each page, which another callback then takes past the filter."""
+    """Raises at the first URL of each page, which another callback gets unfiltered."""
 
     rounds = (
         (("?id=1", "first"), ("?id=2", "first")),
@@ -142,7 +151,10 @@ class RaisingOnce(InRounds):
 
 @deferred_f_from_coro_f
 async def test_what_a_cache_answers_with_is_compared_by_what_it_shows(crawl):
-    """It stands for the page then, and not what had taken its place when the callback raised."""
+    """What a page shows from the HTTP cache is what its variants are compared with from then on.
+
+    Not what was fetched in its place when the callback raised: that is another page.
+    """
 
     def respond(request):
         name, _, value = request.target.partition("?id=")

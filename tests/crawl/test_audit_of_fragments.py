@@ -1,4 +1,4 @@
-"""What is behind ``#`` makes another page in a browser alone, and there only as an address."""
+"""The server never sees a fragment; only a browser may make pages of it."""
 
 import pytest
 from audited_shop import RIGHT, SETTINGS, audits, product, shop
@@ -9,7 +9,10 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 @pytest.mark.parametrize("other", [True, False], ids=["another page", "the same page"])
 @deferred_f_from_coro_f
 async def test_variant_that_is_linked_with_many_anchors_counts_once(crawl, other):
-    """The server never sees the fragment, and one page condemns nothing, and proves as little."""
+    """A variant that is linked with many fragments is one piece of evidence, not many.
+
+    Else a single page could suspend or prove a rule.
+    """
 
     async def figures(anchors):
         urls = [*(f"/p{n}" for n in range(8)), *(f"/p{n}?sid=1" for n in range(8))]
@@ -26,7 +29,7 @@ async def test_variant_that_is_linked_with_many_anchors_counts_once(crawl, other
 
 
 class Browser:
-    """Shows what a script makes of the fragment."""
+    """A middleware that answers with the page that a script makes of the fragment."""
 
     def process_request(self, request):
         _, _, route = request.url.partition("#")
@@ -38,7 +41,10 @@ class Browser:
 
 @deferred_f_from_coro_f
 async def test_pages_that_scripts_make_of_fragments_are_audited_each(crawl):
-    """They share an address that the server sees."""
+    """With `fragment` = "routing", pages of different fragments are audited one by one.
+
+    All have one URL on the server, which must not have them counted as one.
+    """
     routes = [f"#!/p/{number}" for number in range(8)]
     urls = [f"/app{query}{route}" for query in ("", "?sid=1") for route in routes]
     rules = {"site.example": {"drop_params": ["sid"], "fragment": "routing"}}

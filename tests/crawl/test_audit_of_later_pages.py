@@ -1,4 +1,4 @@
-"""A rule that was right for the first pages of a site, and is wrong for those that follow."""
+"""A rule may be right for the first pages of a site, and wrong for later ones."""
 
 from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
 from loopback import page
@@ -14,19 +14,19 @@ LATER = 150
 
 
 def products(first, end):
-    """Return all URLs of the products from *first* on that come before *end*."""
+    """Return all URLs of the products from number *first* to *end* - 1."""
     return [f"/p{n}{query}" for n in range(first, end) for query in VARIANTS]
 
 
 def answer(request, count):
-    """Return the page of a product."""
+    """Return the page of a product; from number LATER on each URL is a page of its own."""
     number = int(request.path[2:])
     return product(request.target if number >= LATER else number, seed=count)
 
 
 @deferred_f_from_coro_f
 async def test_later_pages_that_were_dropped_early_are_audited_too(crawl):
-    """All variants are known before there are pages enough to audit them: the share is of all."""
+    """Variants are audited throughout the crawl, even if all were dropped at its beginning."""
     result = await crawl(shop(products(0, 2 * LATER), answer), AUDITED)
     assert audits(result.figures)["audit/suspended/drop_params/id"] == 1
     assert {*result.pages} >= {*products(LATER, 2 * LATER)}
@@ -34,7 +34,7 @@ async def test_later_pages_that_were_dropped_early_are_audited_too(crawl):
 
 @deferred_f_from_coro_f
 async def test_entry_that_held_for_long_is_suspected_anew(crawl):
-    """However often it was right, more of what it merged is looked at once it was wrong."""
+    """An entry that was right for long is audited more often once it merged a page wrongly."""
     hubs = [products(n, n + 10) for n in range(0, 2 * LATER, 10)]
     pages = {f"/hub{k}": links(*urls, f"/hub{k + 1}") for k, urls in enumerate(hubs)}
     pages[f"/hub{len(hubs)}"] = page("the end")
@@ -48,7 +48,10 @@ async def test_entry_that_held_for_long_is_suspected_anew(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_looks_at_the_variants_that_wait_for_it_alone(crawl, monkeypatch):
-    """Not each page at all of them, where a list links all pages and their variants."""
+    """A page that comes is matched with its own variants alone.
+
+    If each were matched with all that were dropped, the time would be quadratic.
+    """
     asked = []
     is_had = PageRequests.is_had_for
     monkeypatch.setattr(

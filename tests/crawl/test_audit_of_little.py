@@ -1,4 +1,4 @@
-"""Pages that differ in little: in what they embed, or in what they say of the way to them."""
+"""Audits of pages that differ in little: an image, a form field, a line on the way to them."""
 
 from random import Random
 
@@ -20,12 +20,12 @@ NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
 
 
 def frame(size):
-    """Return *size* lines that all pages of a site have."""
+    """Return *size* lines that all pages of a site share."""
     return "".join(f"<p>{NAMES[n % 60]} and {NAMES[n // 2 % 60]}, line {n}" for n in range(size))
 
 
 def shop(urls, answer):
-    """Return a site whose home page links *urls* by what is on them."""
+    """Return a site whose home page links *urls* with texts that are also on their pages."""
     links = (f'<li><a href="{url}">The {NAMES[n % 60]} shoes</a>' for n, url in enumerate(urls))
     home = page("".join(links))
     count = iter(range(1_000_000))
@@ -47,7 +47,7 @@ MOVES = {
 
 
 def test_option_whose_parameters_were_judged_one_by_one_is_not_shown_itself():
-    """It was to be judged until its parameters turned out to be frequent: nothing came of it."""
+    """An option whose parameters are judged one by one has no entry of its own in the stats."""
     crawler, site = get_crawler(Spider), Sites().of("a.example")
     of_all, of_one = (
         EntryRecord(RuleEntry("keep_params", *name), "a.example", site, 0.1)
@@ -64,7 +64,7 @@ def test_option_whose_parameters_were_judged_one_by_one_is_not_shown_itself():
 @pytest.mark.parametrize("medium", MEDIA)
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_pages_that_embed_something_else(crawl, medium, moves, size):
-    """One image in a long frame is a page: its URL shows it each time, and no other page has it."""
+    """Pages that differ in one image or film alone are found to differ, and none is lost."""
     urls = [f"/p?id={n}" for n in range(60)]
 
     def answer(request, count):
@@ -79,7 +79,7 @@ async def test_wrong_rule_over_pages_that_embed_something_else(crawl, medium, mo
 @pytest.mark.parametrize("moves", MOVES)
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_forms_in_whose_fields_something_else_stands(crawl, moves):
-    """Of an entry that is to be edited the form may show nothing but what stands in its fields."""
+    """Pages that differ in the value of a form field alone are found to differ."""
     urls = [f"/p?id={n}" for n in range(60)]
 
     def answer(request, count):
@@ -96,7 +96,7 @@ async def test_wrong_rule_over_forms_in_whose_fields_something_else_stands(crawl
 @pytest.mark.parametrize("moves", MOVES)
 @deferred_f_from_coro_f
 async def test_right_rule_over_pages_that_embed_something_of_their_own(crawl, moves):
-    """What is embedded by every fetch of both URLs tells no two pages."""
+    """An image that both URLs of a page embed does not make them two pages."""
     urls = [f"/p{n}?sid={m}" for n in range(30) for m in range(3)]
 
     def answer(request, count):
@@ -131,7 +131,10 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 @deferred_f_from_coro_f
 async def test_right_rule_over_pages_that_say_how_they_were_reached(crawl, way):
-    """What a page says of the way to it, at each fetch of a URL, makes no two of it."""
+    """A page may say how it was reached (trail, greeting, next item) without being two pages.
+
+    It says so at each fetch of a URL, so that it is no noise.
+    """
     urls = [f"/p{n}?sid={m}" for m in range(5) for n in range(60)]
 
     def answer(request, _):
@@ -147,7 +150,7 @@ async def test_right_rule_over_pages_that_say_how_they_were_reached(crawl, way):
 
 @deferred_f_from_coro_f
 async def test_page_that_was_nearly_the_same_comes_once_its_rule_falls(crawl):
-    """What an audit took for one page is let through with all that the wrong rule merged."""
+    """Pages that an audit took for equal reach the spider when other audits suspend the rule."""
     urls = [f"/p?id={n}" for n in range(30)]
 
     def answer(request, _):
@@ -162,7 +165,7 @@ async def test_page_that_was_nearly_the_same_comes_once_its_rule_falls(crawl):
 
 @deferred_f_from_coro_f
 async def test_files_of_items_are_no_pages_to_compare_with(crawl):
-    """They do not push out of what is remembered the page that a variant is compared with."""
+    """Files of a files pipeline do not push the kept pages out of the audit's memory."""
     pages = {"/": ["/a", "/b"], "/b": ["/c"], "/c": ["/a?sid=1"]}
 
     class Illustrated(FollowSpider):
@@ -189,7 +192,10 @@ async def test_files_of_items_are_no_pages_to_compare_with(crawl):
 @pytest.mark.parametrize("character", ["\u200b", "&shy;"], ids=["no width", "soft hyphen"])
 @deferred_f_from_coro_f
 async def test_characters_that_nobody_sees_hide_no_wrong_rule(crawl, character):
-    """Strewn anew at each visit, to recognise what is copied, they would make each line noise."""
+    """Invisible characters that change at each visit do not make all lines noise.
+
+    Sites add them to trace copies; with all lines noise a wrong rule would not be found.
+    """
     urls = [f"/p?id={n}" for n in range(20)]
 
     def answer(request, count):
@@ -219,7 +225,7 @@ UNTOLD = {
 @pytest.mark.parametrize("own", UNTOLD.values(), ids=[*UNTOLD])
 @deferred_f_from_coro_f
 async def test_what_is_no_text_of_a_page_tells_no_wrong_rule(crawl, own):
-    """As the docs say."""
+    """Pages that differ in attributes or styles alone are taken for one, as the docs say."""
     urls = [f"/p?id={n}" for n in range(12)]
 
     def answer(request, count):
@@ -232,7 +238,7 @@ async def test_what_is_no_text_of_a_page_tells_no_wrong_rule(crawl, own):
 
 @deferred_f_from_coro_f
 async def test_text_that_pages_leave_out_now_and_then_tells_no_wrong_rule(crawl):
-    """As the docs say: it comes and goes, as advertisements do."""
+    """Text that is missing at some visits is taken for an advertisement, as the docs say."""
     urls = [f"/p?id={n}" for n in range(12)]
 
     def answer(request, count):
@@ -257,7 +263,7 @@ ONE_LINE = {
 @pytest.mark.parametrize("moving", ONE_LINE.values(), ids=[*ONE_LINE])
 @deferred_f_from_coro_f
 async def test_one_line_of_which_a_part_moves_tells_that_a_rule_is_wrong(crawl, moving):
-    """Most of its words are there at each visit of a page, and on no other one."""
+    """A line of which a part changes at each visit still tells pages apart by its other words."""
     urls = [f"/p?id={n}" for n in range(40)]
 
     def answer(request, count):

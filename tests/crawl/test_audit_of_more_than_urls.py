@@ -1,4 +1,4 @@
-"""A suspension leaves alone what is told from other requests by more than its URL."""
+"""A suspension does not confuse forms, or requests with a key, with plain requests."""
 
 import pytest
 from audited_shop import SETTINGS, WRONG, product
@@ -15,7 +15,7 @@ RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
 )
 @deferred_f_from_coro_f
 async def test_suspension_takes_no_request_for_a_plain_one(crawl, own):
-    """A form that was sent is not sent again, and the page at its URL comes too."""
+    """After a suspension a form is not sent again, and the plain page at its URL is fetched."""
     sent = Request(f"{SITE}/search?sid=1", **own)
 
     class Sending(FollowSpider):
@@ -39,7 +39,7 @@ async def test_suspension_takes_no_request_for_a_plain_one(crawl, own):
 @pytest.mark.parametrize("method", ["POST", "GET"])
 @deferred_f_from_coro_f
 async def test_forms_that_a_wrong_rule_merged_are_sent_once_it_falls(crawl, method):
-    """Each of several that were sent to one URL, and that to what the rule made of it."""
+    """Forms that a wrong rule merged are each sent once when it falls."""
     sent = {f"{SITE}/": ("?id=1", "?id=2"), f"{SITE}/later": ("",)}
 
     class Sending(FollowSpider):
@@ -64,7 +64,10 @@ async def test_forms_that_a_wrong_rule_merged_are_sent_once_it_falls(crawl, meth
 
 @deferred_f_from_coro_f
 async def test_form_of_which_another_one_fails_is_sent_once_a_wrong_rule_falls(crawl):
-    """What the spider got of the page that the rule made of both says nothing of either."""
+    """A form whose kept URL failed is sent to another URL once the wrong rule falls.
+
+    The page that the spider got at the merged URL is the answer to neither form.
+    """
     sent = {f"{SITE}/": ("?id=1&sid=1", "?sid=2", "?sid=3")}
 
     class Sending(FollowSpider):
@@ -85,7 +88,7 @@ async def test_form_of_which_another_one_fails_is_sent_once_a_wrong_rule_falls(c
 
 @deferred_f_from_coro_f
 async def test_what_is_sent_to_a_url_is_not_taken_for_its_page(crawl):
-    """What an audit would find of a GET with a body is no word on the plain one."""
+    """An audit of a GET with a body says nothing of the plain GET of that URL."""
     targets = [f"/p?id={n}" for n in range(9)]
 
     class Sending(FollowSpider):
@@ -107,7 +110,7 @@ async def test_what_is_sent_to_a_url_is_not_taken_for_its_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_is_known_by_the_url_that_brought_it_last(crawl):
-    """Another callback may get it by another one: what this shows is compared with this alone."""
+    """A page that another callback got by another URL is compared with what that URL shows."""
     urls = [f"/p?id={n}" for n in range(6)]
 
     class Asking(FollowSpider):
@@ -127,7 +130,7 @@ async def test_page_is_known_by_the_url_that_brought_it_last(crawl):
 
 
 class Looking(FollowSpider):
-    """Asks for pages, and for each of them once more, to look at it, past the filter."""
+    """Requests each page twice, once of them unfiltered and for another callback."""
 
     urls = tuple(f"{SITE}/p?id={n}" for n in range(12))
 
@@ -139,11 +142,11 @@ class Looking(FollowSpider):
                 yield Request(url)
 
     def look(self, response):
-        """Do nothing with what comes."""
+        """Ignore the response."""
 
 
 class Downloading(Looking):
-    """Does so itself, once it has the first page."""
+    """Downloads each page with the engine, after the first one."""
 
     async def parse(self, response):
         yield {"url": response.url, "text": ""}
@@ -159,7 +162,10 @@ class Downloading(Looking):
 @pytest.mark.parametrize("spider", [Looking, Downloading])
 @deferred_f_from_coro_f
 async def test_what_is_not_filtered_does_not_stand_for_a_page(crawl, spider, share):
-    """What it shows is not held against what the URL does that stands for it, as if that moved."""
+    """Responses to unfiltered requests are not compared with what the kept URL shows.
+
+    Else the pages of a wrong rule would look like one page that changes at each visit.
+    """
     settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": share}
     result = await crawl(lambda request: product(request.target), settings, spider=spider)
     assert result.figures["audit/suspended/drop_params/id"] == 1
@@ -170,7 +176,7 @@ async def test_what_is_not_filtered_does_not_stand_for_a_page(crawl, spider, sha
 @pytest.mark.parametrize("share", [1, 1e-9])
 @deferred_f_from_coro_f
 async def test_what_is_not_filtered_is_rewritten_for_each_callback(crawl, is_first, share):
-    """Once the rule falls both get each page, as they would of requests that nothing rewrites."""
+    """With URLCANON_REWRITE, both callbacks get each page once the wrong rule falls."""
     urls, looked_at = [f"{SITE}/p?id={n}" for n in range(12)], set()
 
     class Both(FollowSpider):

@@ -1,4 +1,4 @@
-"""What pages have of their own stands in lines of which a part is another at each visit."""
+"""Audits of pages whose own text stands in lines of which a part changes at each visit."""
 
 from itertools import count
 
@@ -16,7 +16,7 @@ URLS = [f"/list?{item}{session}" for item in ITEMS for session in SESSIONS]
 
 
 def article(item, visit):
-    """Return an article with an advertisement within its one paragraph."""
+    """Return an article with an advertisement inside its only paragraph."""
     ad = words(f"advertisement at {visit}", 4)
     return page(
         f"<title>The list</title>{MENU}<h1>The list</h1>"
@@ -25,7 +25,7 @@ def article(item, visit):
 
 
 def marked(item, visit):
-    """Return an article with a word in each of its lines that says whom it was sent to."""
+    """Return an article with a word in each line that changes at each visit."""
     lines = (
         f"<p>{words(f'{item} {n} begins', 6)} {words(f'{visit} {n}', 1)} {words(f'{item} {n}', 6)}"
         for n in range(8)
@@ -34,13 +34,13 @@ def marked(item, visit):
 
 
 def table(item, visit):
-    """Return a table whose rows have a column that is another one at each visit."""
+    """Return a CSV table with a column that changes at each visit."""
     rows = (f"{words(f'{item} {n}', 1)},{words(f'{item} of {n}', 1)},{visit}" for n in range(9))
     return Response(200, (("Content-Type", "text/csv"),), "\n".join(rows).encode())
 
 
 async def crawled(crawl, make, dropped):
-    """Return the items that were got, how many requests that took, and what was suspended."""
+    """Return the items that the spider got, the number of requests, and what was suspended."""
     visits = count()
 
     def respond(request):
@@ -59,7 +59,7 @@ async def crawled(crawl, make, dropped):
 @pytest.mark.parametrize("dropped", [["id"], ["id", "sid"]])
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_lines_that_move_in_part(crawl, make, dropped):
-    """The entry falls, and no other one that the same URLs are merged by."""
+    """The wrong entry is suspended, and not the right one that merged the same URLs."""
     got, _, suspended = await crawled(crawl, make, dropped)
     assert (got, suspended) == ({*ITEMS}, ["audit/suspended/drop_params/id"])
 
@@ -67,7 +67,7 @@ async def test_wrong_rule_over_lines_that_move_in_part(crawl, make, dropped):
 @pytest.mark.parametrize("make", [article, marked, table])
 @deferred_f_from_coro_f
 async def test_right_rule_over_lines_that_move_in_part(crawl, make):
-    """What stays of each line is there whichever URL it is got by."""
+    """A right rule stands, since the constant part of each line is on all URLs of the page."""
     got, hits, suspended = await crawled(crawl, make, ["sid"])
     assert (got, suspended) == ({*ITEMS}, [])
     assert hits <= len(ITEMS) + 8

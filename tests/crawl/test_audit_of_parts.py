@@ -1,4 +1,4 @@
-"""An audit of pages of which only the beginning comes proves nothing."""
+"""A truncated page proves nothing in an audit."""
 
 import pytest
 from audited_shop import SETTINGS
@@ -10,7 +10,7 @@ RULE = "audit/rule/drop_params:v/site.example/"
 
 
 def view(request, *, is_cut, sign):
-    """Return a view of a page, of which two are the same in their first half."""
+    """Return a view of a page; views of one page are equal in their first half."""
     begin = f"<title>{request.path}</title>" + f"<p>What all views of {request.path} share." * 9
     rest = f"<p>What {request.target} alone shows.".ljust(len(begin), ".")
     html = (("Content-Type", "text/html"),)
@@ -24,7 +24,10 @@ def view(request, *, is_cut, sign):
 @pytest.mark.parametrize("cut", [{"1", "2"}, {"2"}], ids=["both", "the variant"])
 @deferred_f_from_coro_f
 async def test_part_of_a_page_proves_no_rule(crawl, sign, cut):
-    """Views are the same up to where they end: it cannot be told, and a variant is passed on."""
+    """Views that are equal up to where they were cut off are no evidence for the rule.
+
+    Each audited variant reaches the spider.
+    """
     urls = [f"/p{number}?v={number_of_view}" for number in range(15) for number_of_view in (1, 2)]
 
     def answer(request):

@@ -1,4 +1,4 @@
-"""What stands in the same place of all pages: noise on most of them, and what others are about."""
+"""A place on the page that is noise on most pages may be what another page is about."""
 
 from itertools import count
 
@@ -17,10 +17,10 @@ RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid", "id"]}}}
 @pytest.mark.parametrize("share", [1e-9, 1])
 @deferred_f_from_coro_f
 async def test_quotation_that_a_page_is_about_stands_where_others_have_one_by_chance(crawl, share):
-    """That it is another one at each visit of all other pages says nothing of this one.
+    """A random quotation on all other pages does not make the quotation of this page noise.
 
-    So a line is never taken for noise by the lines around it: the page of each quotation has
-    nothing else of its own, and the title of the page that shows any.
+    So a line is never taken for noise because of the lines around it: the page of each quotation
+    has nothing else of its own, and shares its title with the page of a random one.
     """
     visits = count()
 

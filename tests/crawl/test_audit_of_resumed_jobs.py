@@ -1,4 +1,4 @@
-"""What the next run of a job knows of the audits and suspensions of the last one."""
+"""The next run of a job knows the audits and suspensions of the last one."""
 
 import pytest
 from audited_shop import SETTINGS, WRONG, product
@@ -26,14 +26,14 @@ AUDITED = {
 
 
 def as_linked(request):
-    """Return another page for each URL."""
+    """Return a page of its own for each URL."""
     return product(request.target)
 
 
 def asking(asks):
-    """Return a spider that makes the requests of each page, by its URL, and stops at the last.
+    """Return a spider that makes the requests in *asks* of each page, and stops after "/last".
 
-    The urgent ones are not filtered.
+    Requests with a priority above 0 are not filtered.
     """
 
     class Asking(FollowSpider):
@@ -50,7 +50,7 @@ def asking(asks):
 
 @deferred_f_from_coro_f
 async def test_suspension_outlives_the_run(crawl):
-    """What the audit turned off stays off when the job is resumed."""
+    """An entry that was suspended stays suspended when the job is resumed."""
     urls = [f"/p?id={n}" for n in range(8)]
     settings = {
         **JOB,
@@ -68,7 +68,10 @@ async def test_suspension_outlives_the_run(crawl):
 
 @deferred_f_from_coro_f
 async def test_next_run_compares_with_no_page_that_a_suspended_entry_merged(crawl):
-    """What came first under a fingerprint, before the entry fell, is a URL of another page."""
+    """The next run does not compare variants with URLs that a suspended entry had merged.
+
+    These are other pages, and would be evidence against the right entry.
+    """
     pages = {
         "/": [f"/{name}?id={n}&sid=0" for n in range(4) for name in "abc"] + ["/more"],
         "/more": [f"/{name}?sid=1" for name in "abc"],
@@ -92,7 +95,10 @@ async def test_next_run_compares_with_no_page_that_a_suspended_entry_merged(craw
 
 @deferred_f_from_coro_f
 async def test_next_run_fetches_the_page_whose_url_a_suspended_entry_had_made_of_others(crawl):
-    """It was stopped in order, with that URL as seen, though nobody had fetched it."""
+    """The canonical URL that a suspended entry had made counts as unseen in the next run.
+
+    It is a page that nobody had fetched, and one of its variants is.
+    """
     pages = {"/": [f"/p?id={n}" for n in range(8)], "/later": ["/p?sid=1", "/p?sid=2"]}
 
     def respond(request):
@@ -110,7 +116,7 @@ async def test_next_run_fetches_the_page_whose_url_a_suspended_entry_had_made_of
 
 @deferred_f_from_coro_f
 async def test_next_run_compares_with_the_start_request_that_was_recorded(crawl):
-    """What was dropped for it is none that stands for its page."""
+    """The next run compares with the recorded start request, not with a variant dropped for it."""
     pages = {"/": ["/p?id=1"], "/later": [f"/p?id={n}" for n in range(2, 8)]}
 
     class Closing(FollowSpider):
@@ -134,7 +140,10 @@ async def test_next_run_compares_with_the_start_request_that_was_recorded(crawl)
 
 @deferred_f_from_coro_f
 async def test_next_run_knows_by_which_url_nothing_filtered_a_page_came(crawl):
-    """What stood for it had failed; once the entry falls, it is had by none of its URLs."""
+    """The next run knows which URL an unfiltered request fetched in place of one that failed.
+
+    Once the entry falls, that is the only page that was fetched, and the other one is missing.
+    """
     before = {"/": [("/p?id=1", 1), ("/p", 0)]}
     later = [*((f"/q?id={n}", 0) for n in range(8)), ("/wait", -5), ("/more", -6)]
     after = {"/later": later, "/more": [("/p?sid=1", 0)]}
@@ -152,7 +161,10 @@ async def test_next_run_knows_by_which_url_nothing_filtered_a_page_came(crawl):
 
 @deferred_f_from_coro_f
 async def test_next_run_knows_by_which_url_a_rewritten_request_brought_a_page(crawl):
-    """The canonical URL had failed, and nothing filtered the request, as that of a start page."""
+    """With URLCANON_REWRITE too the next run knows that the canonical URL failed.
+
+    The linked URL was fetched in its place, unfiltered, and is the only page of the two that came.
+    """
     before = {"/": [("/p?id=1", 1)]}
     later = [*((f"/q?id={n}", 0) for n in range(8)), ("/wait", -5), ("/more", -6)]
     after = {"/later": later, "/more": [("/p?sid=1", 1)]}
@@ -170,7 +182,7 @@ async def test_next_run_knows_by_which_url_a_rewritten_request_brought_a_page(cr
 
 
 class Sending(FollowSpider):
-    """Sends a form to the two URLs of a page, of which one fails; its last link comes late."""
+    """Sends a form to two URLs of a page, the first of which fails."""
 
     def parse(self, response):
         yield {"url": response.url, "text": ""}
@@ -183,7 +195,10 @@ class Sending(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_next_run_takes_no_page_for_one_that_came_of_a_form_sent_to_its_url(crawl):
-    """That took the place of what failed, and the entry that merged the two falls now."""
+    """The answer to a form is not taken for the page at its URL once the entry falls.
+
+    The form's answer came in the last run, the page has never been fetched.
+    """
     pages = {"/later": [f"/p?id={n}" for n in range(8)] + ["/more"]}
     pages |= {"/more": ["/once/more"], "/once/more": ["/a?id=1"]}
 
@@ -204,7 +219,10 @@ async def test_next_run_takes_no_page_for_one_that_came_of_a_form_sent_to_its_ur
 @pytest.mark.parametrize("is_made_anew", [False, True])
 @deferred_f_from_coro_f
 async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(crawl, is_made_anew):
-    """The kept page is not asked for by the URL that failed: nothing could be told of any other."""
+    """After a rescue, the next run compares with the URL that was rescued.
+
+    The URL that failed would fail again, and no variant could be judged.
+    """
     pages = {
         "/": [f"/{name}?sid={n}" for name in "abc" for n in range(2)],
         "/later": [f"/{name}?sid={n}" for name in "abc" for n in range(2, 5)],
@@ -229,7 +247,10 @@ async def test_next_run_compares_with_the_url_that_took_the_place_of_a_failure(c
 @pytest.mark.parametrize("is_rewritten", [False, True])
 @deferred_f_from_coro_f
 async def test_run_after_a_kill_audits_what_was_merged_before(crawl, is_rewritten):
-    """What the killed run had not audited may be the only sign that an entry is wrong."""
+    """The run after a kill audits variants that the killed run had dropped.
+
+    They may be the only sign that the entry is wrong.
+    """
     urls = [f"/p?id={n}" for n in range(8)]
 
     def respond(request):
@@ -245,7 +266,10 @@ async def test_run_after_a_kill_audits_what_was_merged_before(crawl, is_rewritte
 
 @deferred_f_from_coro_f
 async def test_run_after_a_kill_takes_no_page_for_one_that_had_its_fingerprint(crawl):
-    """What waits to be fetched was scheduled before the entry fell that made it one with that."""
+    """After a kill a queued request is fetched even if another page has had its fingerprint.
+
+    It was scheduled before the entry fell that merged the two.
+    """
     asks = {
         "/": [("/a?id=1", -10), *((f"/p?id={n}", 0) for n in range(8)), ("/more", -5)],
         "/more": [("/a", 0), ("/last", -5)],
@@ -262,7 +286,10 @@ async def test_run_after_a_kill_takes_no_page_for_one_that_had_its_fingerprint(c
 
 @deferred_f_from_coro_f
 async def test_next_run_takes_no_page_for_one_that_had_its_fingerprint_between_two_falls(crawl):
-    """What came of a request is told by its URL, whatever entries were off when it was done."""
+    """A queued request is known by its URL, whichever entries were off when it was scheduled.
+
+    By its fingerprint it would be taken for another page, and not be fetched.
+    """
     asks = {
         "/": [
             ("/a?sid=1", -10),
@@ -285,7 +312,10 @@ async def test_next_run_takes_no_page_for_one_that_had_its_fingerprint_between_t
 
 @deferred_f_from_coro_f
 async def test_next_run_fetches_what_was_queued_for_a_page_that_an_audit_gave_another_one_of(crawl):
-    """One entry fell, and another one merges the two still: what stands for both is to come."""
+    """A queued request is fetched though an audit gave the spider another page of its key.
+
+    One entry fell, and another one, which is wrong too, still merges the two.
+    """
     asks = {
         "/a?sid=0": [
             ("/a", -10),
@@ -306,9 +336,10 @@ async def test_next_run_fetches_what_was_queued_for_a_page_that_an_audit_gave_an
 
 
 def test_audits_of_a_run_after_a_killed_one_have_other_numbers(tmp_path):
-    """Scrapy writes fingerprints down some hundred at a time: a killed run may have left none.
+    """Audits of the run after a kill have other numbers than those of the killed run.
 
-    Its journal has what it audited, and nothing that has the same number is fetched again.
+    Scrapy buffers fingerprints, so that a killed run may have stored none; with the same number an
+    audit would be taken for done.
     """
     settings = Settings({"JOBDIR": str(tmp_path)})
     assert next(rounds_of(settings)) == 0

@@ -1,4 +1,4 @@
-"""An entry may be wrong in one section of a site, and right wherever else it merges."""
+"""An entry may be wrong in one section of a site, and right in all others."""
 
 from zlib import crc32
 
@@ -19,7 +19,7 @@ ENTRY = "audit/rule/drop_params:id/site.example/"
 
 
 def outcome(verdicts):
-    """Return what is known of an entry after *verdicts*: the sections, in capitals where wrong."""
+    """Return an entry's outcome after *verdicts*: a letter per section, upper case if wrong."""
     site = Sites().of("a.example")
     record = EntryRecord(RuleEntry("drop_params", "id"), "a.example", site, 0.1)
     for number, section in enumerate(verdicts):
@@ -42,12 +42,15 @@ def outcome(verdicts):
     ],
 )
 def test_outcome_by_sections(verdicts, expected):
-    """It takes as much in one of several as of a site that has but one, and some more."""
+    """A few wrong merges in one section are enough to fail an entry that is right elsewhere.
+
+    A little more is needed than on a site with one section, since some are wrong by chance.
+    """
     assert outcome(verdicts) is expected
 
 
 def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
-    """Not less often by the number of other pages that it merged as it should."""
+    """Once an entry was wrong, it is audited as often, however often it was right elsewhere."""
     sample = AuditSample(Canonicalizer(), 0.05, 0.1)
     record = sample.records.record(RuleEntry("drop_params", "id"), "a.example")
     for number in range(9):
@@ -64,7 +67,10 @@ def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
 
 @deferred_f_from_coro_f
 async def test_first_audits_of_an_entry_are_of_several_sections(crawl):
-    """What is dropped first is all of one section, and so is what is dropped last."""
+    """The first audits of an entry are spread over sections.
+
+    The first URLs that are dropped are often of one section, and so are the last.
+    """
     right = [[f"/{art}/{number}?id={n}" for number in range(30) for n in "01"] for art in "ab"]
     wrong = [f"/forum/t{number}?id={n}" for number in range(10) for n in "01"]
 
@@ -80,7 +86,7 @@ async def test_first_audits_of_an_entry_are_of_several_sections(crawl):
 @pytest.mark.parametrize("folder", ["/forum", "/"])
 @deferred_f_from_coro_f
 async def test_entry_that_is_wrong_in_one_section_is_suspended(crawl, folder):
-    """One page of six is there: of all that it merges that is too little to tell."""
+    """An entry that is wrong in a small section is suspended, and no page of it is lost."""
     right = [f"/art/{number}?id={n}" for number in range(50) for n in range(2)]
     wrong = [f"{folder}/t{number}?id={n}".replace("//", "/") for number in range(10) for n in "01"]
 

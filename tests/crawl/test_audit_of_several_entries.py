@@ -1,4 +1,4 @@
-"""Of several wrong entries each is found, whatever was found of the others before."""
+"""Of several wrong entries each is found, whatever the audit found of others before."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ CLICKS = {"playwright_page_methods": []}
 
 
 class Clicking(FollowSpider):
-    """Has a browser click in what is linked without more, which no audit is to do."""
+    """Makes a browser click on one of the linked pages, which no audit may repeat."""
 
     def parse(self, response):
         for each in super().parse(response):
@@ -31,14 +31,14 @@ class Clicking(FollowSpider):
 
 
 def answer(request, count):
-    """Return the product that the whole query tells; its pages differ in numbers alone."""
+    """Return the product of the whole query; products differ in numbers alone."""
     return product(request.query, seed=count)
 
 
 @pytest.mark.parametrize("sizes", [2, 6])
 @deferred_f_from_coro_f
 async def test_entries_that_merged_pages_together_are_told_by_what_each_merged_alone(crawl, sizes):
-    """What both merged looks like a third page where one of them is not applied."""
+    """Entries that merged the same URLs are judged by what each of them merges alone."""
     sized = [f"&size={n}" for n in range(1, sizes + 1)]
     urls = ["/p?id=0", *(f"/p?id={n}{size}" for size in ("", *sized) for n in (1, 2))]
     result = await crawl(shop(urls, answer), {**RULES, **SETTINGS})
@@ -49,7 +49,10 @@ async def test_entries_that_merged_pages_together_are_told_by_what_each_merged_a
 
 @deferred_f_from_coro_f
 async def test_third_page_says_nothing_of_one_entry_and_another_one_is_looked_at(crawl):
-    """Each product has two sizes, and is another page without any; the first one has none."""
+    """If a URL without one parameter is a third page, the audit tries the other parameter.
+
+    Here each size is a page, and so is the product without a size.
+    """
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "size"]}}}
 
     def sized(request, count):
@@ -65,7 +68,7 @@ async def test_third_page_says_nothing_of_one_entry_and_another_one_is_looked_at
 
 @deferred_f_from_coro_f
 async def test_entry_is_found_wrong_though_its_page_has_urls_that_no_rule_makes_one(crawl):
-    """What is shown at two of them, and was audited at one, is no form to log in."""
+    """A page at two URLs that no rule merges is not taken for a log-in form, but judged."""
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
     urls = ["/p?id=1&page=1&sid=1", "/p?id=1&page=1&sid=2", *(f"/p?id={n}" for n in range(1, 5))]
 
@@ -79,7 +82,10 @@ async def test_entry_is_found_wrong_though_its_page_has_urls_that_no_rule_makes_
 
 
 def test_what_stood_in_the_place_of_a_page_that_was_split_is_no_form_to_log_in():
-    """Some of it are pages of their own by then, and others are compared with them."""
+    """Evidence of a page that was split is forgotten.
+
+    Else its content, seen at several URLs by now, would look like a log-in form.
+    """
     own = frozenset({(1, 1)})
     first, again = (OtherPage(f"/p?{query}", "/p", own) for query in ("size=1", "id=1&color=2"))
     for is_split in (False, True):
@@ -96,7 +102,10 @@ def test_what_stood_in_the_place_of_a_page_that_was_split_is_no_form_to_log_in()
 
 @deferred_f_from_coro_f
 async def test_each_entry_is_looked_at_on_each_domain_whatever_the_share(crawl):
-    """A broad crawl takes more than its share: what is right on one site may be wrong on others."""
+    """A broad crawl audits each entry on each domain, even if that exceeds its share.
+
+    An entry may be right on one site and wrong on another.
+    """
     rules = {"URLCANON_RULES": {"*": {"drop_params": ["ref", "sid"]}}, "URLCANON_AUDIT": 0.01}
     hosts = [f"shop{n}.example" for n in range(20)]
     urls = [f"http://{host}/p{query}" for query in ("", "?ref=1", "?sid=1") for host in hosts]
@@ -110,7 +119,10 @@ async def test_each_entry_is_looked_at_on_each_domain_whatever_the_share(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_that_two_wrong_entries_merged_is_fetched_once_both_fell(crawl):
-    """Since the first one fell another URL stood for the page than when it was dropped."""
+    """A page that two wrong entries merged is fetched when both are off.
+
+    After the first fell another URL is kept for it than when it was dropped.
+    """
     dead, others = "/p?id=0&ref=2", ["/p?id=0&ref=3&sid=1", "/p?id=0&ref=3"]
     later = [
         *(f"/p?id={n}{ref}" for n in (1, 2, 3) for ref in ("", "&ref=1")),
@@ -131,7 +143,7 @@ async def test_page_that_two_wrong_entries_merged_is_fetched_once_both_fell(craw
 
 
 class Both(FollowSpider):
-    """Asks for each of two pages with two callbacks, and for others with one."""
+    """Requests two merged pages with two callbacks each, and others with one."""
 
     pages = (
         ("parse", "/p?ref=0"),
@@ -168,7 +180,10 @@ class Both(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_page_of_which_two_callbacks_got_other_urls_is_fetched_for_each_of_them(crawl):
-    """What one got by the URL that stood for it the other one has not, once the entry is off."""
+    """Each of two callbacks gets both pages once the entry is off.
+
+    What one got by the kept URL the other one has not got.
+    """
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
     site = shop((), lambda request, _: product(request.target.partition("&")[0]))
     result = await crawl(site, {**rules, **SETTINGS}, spider=Both)
@@ -177,13 +192,13 @@ async def test_page_of_which_two_callbacks_got_other_urls_is_fetched_for_each_of
 
 
 class Third(Both):
-    """Asks for a page of two URLs with two callbacks, and before the second for another page."""
+    """Requests two URLs of a page for two callbacks, and another page between them."""
 
     pages = later = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/p?sid=1"))
 
 
 class Again(Both):
-    """Asks for the other page once more, before the one that the other callback has got."""
+    """Requests the other page once more before that which the other callback has."""
 
     pages = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/last"))
     last = (("parse", "/later"),)
@@ -191,7 +206,7 @@ class Again(Both):
 
 
 class Fourth(Both):
-    """Asks for two pages of two URLs each, with two callbacks."""
+    """Requests two pages by two URLs each, for two callbacks."""
 
     pages = later = (
         ("parse", "/p"),
@@ -202,7 +217,7 @@ class Fourth(Both):
 
 
 class Retried(Both):
-    """Asks for a page that has to be asked for twice, and for two that are merged with it.
+    """Requests a page that needs a retry, and two URLs that are merged with it.
 
     Another callback gets one of these meanwhile.
     """
@@ -211,13 +226,13 @@ class Retried(Both):
 
 
 class Resumed(Retried):
-    """Asks for the last of them later."""
+    """Requests the last of the three URLs in the next run."""
 
     pages, last = Retried.pages[:2], Retried.pages[2:]
 
 
 class Last(Both):
-    """Asks with one callback for a page that another one has got, once the entry is off."""
+    """Requests a page that another callback has, once the entry is off."""
 
     pages = (("other", "/p"), ("parse", "/p?ref=1"), ("parse", "/later"))
     later = (*(("parse", f"/q?ref={n}") for n in range(8)), ("parse", "/wait/"), ("parse", "/last"))
@@ -225,19 +240,19 @@ class Last(Both):
 
 
 class Sent(Last):
-    """Asks for the former ones by forms."""
+    """Requests the first pages by POST."""
 
     method = "POST"
 
 
 def settings_of(share):
-    """Return those of a crawl in which this *share* of what is dropped is audited."""
+    """Return settings of a crawl that audits this *share* of what is dropped."""
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
     return {**rules, **SETTINGS, "URLCANON_AUDIT": share, "RETRY_TIMES": 1}
 
 
 def as_first_asked(request, visits):
-    """Return another page for each number, and for those with a ``ref``; nothing at first."""
+    """Return a page for each number, and for URLs with ``ref``; "busy" fails at first."""
     if request.query == "sid=busy" and not visits:
         return page("busy", status=503)
     number = request.query[-1:] if request.path == "/q" else "s" * ("ref" in request.query)
@@ -250,10 +265,10 @@ def as_first_asked(request, visits):
 )
 @deferred_f_from_coro_f
 async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spider, share):
-    """What is dropped for it is compared with what its own URL of the page shows.
+    """A callback gets each page that it requested, though another callback has got it.
 
-    That may be another page, merged by an entry that is wrong, and new to this callback alone; or
-    it is off by then, and was not what merged the URL that stood for the page.
+    Its variant may be a page of its own, merged by a wrong entry, and new to this callback alone;
+    or the entry is off by then, and is not what merged it with the kept URL.
     """
     result = await crawl(shop((), as_first_asked), settings_of(share), spider=spider)
     asked = {*spider.pages, *spider.later, *spider.last}
@@ -262,7 +277,10 @@ async def test_callback_gets_the_page_that_another_one_alone_has_got(crawl, spid
 
 @deferred_f_from_coro_f
 async def test_next_run_knows_what_stood_for_a_page_that_another_callback_got_before(crawl):
-    """It is no URL that failed: it came once the other one had."""
+    """The next run of a job knows that the kept URL was fetched after a retry.
+
+    It is not taken for one that failed, so that the callback gets the page it lacks.
+    """
     settings = {**settings_of(1), "JOBDIR": "job"}
     await crawl(shop((), as_first_asked), settings, spider=Resumed)
     start = [f"{SITE}/last"]
@@ -271,7 +289,7 @@ async def test_next_run_knows_what_stood_for_a_page_that_another_callback_got_be
 
 
 class Holding:
-    """Holds what audits of two entries fetch until one of these falls, which is once all began."""
+    """Delays the audits of two entries until one of these falls, once all have begun."""
 
     asked = frozenset(f"{SITE}/{section}/p?ref=1&sid=1" for section in "abc")
 
@@ -295,7 +313,10 @@ class Holding:
 
 @deferred_f_from_coro_f
 async def test_entry_whose_audits_ended_as_another_one_fell_is_audited_again(crawl):
-    """Nothing was told of it by those audits, and nobody else would ever look at it."""
+    """Audits without a verdict, because another entry fell meanwhile, are done again.
+
+    Else nothing would ever find that their entry is wrong.
+    """
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
     pages = [*(f"/{n}" for n in range(1, 300)), *(f"/{section}/p" for section in "abc")]
     variants = [f"/{n}?sid=1" for n in (1, 2)]
@@ -313,7 +334,10 @@ async def test_entry_whose_audits_ended_as_another_one_fell_is_audited_again(cra
 
 @deferred_f_from_coro_f
 async def test_what_one_entry_merged_is_audited_before_what_several_did(crawl):
-    """Of the latter nothing is told here, whatever their number: without one it is a third page."""
+    """Variants merged by a single entry are audited before those merged by several.
+
+    The latter give no verdict here, however many are audited.
+    """
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["ref", "sid"]}}}
     urls = [f"/p{n}?ref=0&sid=0" for n in range(18)]
     urls += [f"/p{n}?ref=1&sid=1" for n in range(14)]
@@ -324,7 +348,7 @@ async def test_what_one_entry_merged_is_audited_before_what_several_did(crawl):
 
 
 class Twice(FollowSpider):
-    """Asks for each page with two callbacks, of which one is first at every URL."""
+    """Requests each page with two callbacks, both by its own URL."""
 
     name = "twice"
     dont_filter = False
@@ -342,13 +366,13 @@ class Twice(FollowSpider):
 
 
 class TwiceUnfiltered(Twice):
-    """Does so, and has the second request filtered by nobody."""
+    """Does not have the second request filtered."""
 
     dont_filter = True
 
 
 class FirstComesLast:
-    """Lets the first URL of the page come after what is fetched for the other callback."""
+    """A middleware that delays the first URL until others have come."""
 
     async def process_response(self, request, response):
         if request.url.endswith("?id=0"):
@@ -367,7 +391,7 @@ class FirstComesLast:
 )
 @deferred_f_from_coro_f
 async def test_page_that_another_callback_got_by_that_url_is_let_through(crawl, spider, settings):
-    """The callback that asked for the URL first lacks it, whoever got the page by it meanwhile."""
+    """A page is let through to the callback that requested it first, though another got it."""
     site = shop((), lambda request, _: product(request.query))
     result = await crawl(site, {**WRONG, **SETTINGS, **settings}, spider=spider)
     assert result.figures["audit/suspended/drop_params/id"] == 1
@@ -375,7 +399,10 @@ async def test_page_that_another_callback_got_by_that_url_is_let_through(crawl, 
 
 
 def test_what_an_entry_is_off_for_is_counted_whatever_shows_it_later():
-    """Of an entry that is off the figures say why, and what is known since is of others."""
+    """What a suspended entry was found wrong by stays in the figures.
+
+    Contents that later turn out to be shared do not count against it after that.
+    """
     site = SiteEvidence()
     record = EntryRecord(RuleEntry("drop_params", "id"), "a.example", site, 0.1)
     lines = [frozenset({(number, number)}) for number in range(3)]

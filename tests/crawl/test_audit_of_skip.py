@@ -1,4 +1,4 @@
-"""What is skipped is audited: whether its pages are found under other URLs."""
+"""The audit of `skip` checks whether the pages of skipped URLs are found under other URLs."""
 
 import logging
 
@@ -16,7 +16,7 @@ NUMBERS = range(1, 13)
 
 
 def site(show, *, articles=NUMBERS, article=product):
-    """Return a site that links what is skipped first, and then the *articles* themselves.
+    """Return a site that links the skipped URLs first, and then the *articles*.
 
     :param show: returns what the skipped URL of each number shows.
     """
@@ -33,12 +33,12 @@ def site(show, *, articles=NUMBERS, article=product):
 
 
 def log_in(_):
-    """Return a form that stands in the place of every page."""
+    """Return a log-in form that stands in place of any page."""
     return page("<title>Log in</title><p>Who are you? Say it, and which word opens the door.</p>")
 
 
 def untitled(number):
-    """Return a page of which nothing but the text is its own."""
+    """Return a page without a title, which differs from others in its text alone."""
     return page("<nav>Home Shop</nav><p>" + " ".join(f"word{number}x{n}" for n in range(20)))
 
 
@@ -49,7 +49,7 @@ def untitled(number):
 )
 @deferred_f_from_coro_f
 async def test_right_rule_costs_some_fetches(crawl, show):
-    """The pages of some are found among those that come, which nobody gets twice."""
+    """A right `skip` costs ten audits, and none of the pages reaches the spider twice."""
     result = await crawl(site(show), SKIP)
     assert sorted(result.pages) == sorted(["/", *(f"/article/{n}" for n in NUMBERS)])
     assert audits(result.figures) == {"audited": 10}
@@ -60,7 +60,10 @@ async def test_right_rule_costs_some_fetches(crawl, show):
 @pytest.mark.parametrize("made", [product, untitled])
 @deferred_f_from_coro_f
 async def test_wrong_rule_is_suspended_and_no_page_is_lost(crawl, caplog, made, articles):
-    """Pages that are nowhere else are found to be when all else is fetched."""
+    """A `skip` whose pages are nowhere else is suspended, and all of them are fetched.
+
+    The warning has the lines that take the rule back.
+    """
     with caplog.at_level(logging.WARNING):
         result = await crawl(site(made, articles=articles, article=made), SKIP)
     lacking = {f"/?p={n}" for n in NUMBERS if n not in articles}
@@ -77,7 +80,10 @@ async def test_wrong_rule_is_suspended_and_no_page_is_lost(crawl, caplog, made, 
 async def test_first_run_of_those_whose_pages_are_kept_knows_all_pages(
     crawl, is_there, is_suspended
 ):
-    """In a later one what is nowhere else may be a page that an earlier run has got."""
+    """With URLCANON_SEEN only the first run can find that a skipped page is nowhere else.
+
+    In later runs it may be a page that an earlier run got.
+    """
     settings = {**SKIP, "URLCANON_SEEN": "%(name)s.sqlite"}
     if is_there:
         await crawl(site(product), settings, start=[f"{SITE}/article/1"])
@@ -90,7 +96,7 @@ async def test_first_run_of_those_whose_pages_are_kept_knows_all_pages(
 async def test_of_more_pages_than_are_looked_at_one_may_be_the_same(
     crawl, monkeypatch, most, is_suspended
 ):
-    """Nothing but the title tells which those are: five pages have none, and soon a sixth."""
+    """If too many pages have no title to be compared one by one, there is no verdict."""
     monkeypatch.setattr(skipped_pages, "_MOST_LIKE", most)
     result = await crawl(site(untitled, articles=[2, 5, 6, 9], article=untitled), SKIP)
     assert (SUSPENDED in result.figures) is is_suspended
@@ -98,7 +104,7 @@ async def test_of_more_pages_than_are_looked_at_one_may_be_the_same(
 
 @deferred_f_from_coro_f
 async def test_form_that_stands_in_the_place_of_all_is_one_page(crawl):
-    """The spider gets it once, and that is no reason to fetch the others."""
+    """One log-in form in place of all skipped pages suspends nothing, and is passed on once."""
     result = await crawl(site(log_in, articles=[]), SKIP)
     assert len(result.pages) == 2
     assert SUSPENDED not in result.figures
@@ -106,7 +112,7 @@ async def test_form_that_stands_in_the_place_of_all_is_one_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_next_run_of_a_job_knows_what_the_last_one_has_got(crawl, tmp_path):
-    """A page that an earlier run got is found elsewhere, and one that none did is not."""
+    """The next run of a job knows the pages of the last one when it judges a `skip`."""
     job = {**SKIP, "JOBDIR": str(tmp_path / "right" / "job")}
     own = [f"/article/{n}" for n in NUMBERS]
     right = site(product)
@@ -125,7 +131,7 @@ async def test_next_run_of_a_job_knows_what_the_last_one_has_got(crawl, tmp_path
 
 @deferred_f_from_coro_f
 async def test_report_shows_what_was_found(crawl, tmp_path):
-    """With the place where it is written, and the way to take it back."""
+    """The report shows that a `skip` was wrong, where it is written, and how to take it back."""
     path = tmp_path / "report.html"
     await crawl(site(product, articles=[2]), {**SKIP, "URLCANON_REPORT": str(path)})
     text = path.read_text(encoding="utf-8")
@@ -136,7 +142,7 @@ async def test_report_shows_what_was_found(crawl, tmp_path):
 
 @deferred_f_from_coro_f
 async def test_report_says_nothing_of_what_cannot_be_told(crawl, tmp_path):
-    """That a URL answers with an error is no reason to say that no other one shows its page."""
+    """An error at a skipped URL is not reported as a page that no other URL shows."""
     path = tmp_path / "report.html"
     show = site(lambda _: page("", status=404))
     await crawl(show, {**SKIP, "URLCANON_REPORT": str(path)})

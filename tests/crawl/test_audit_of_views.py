@@ -1,4 +1,4 @@
-"""A wrong rule where each page is found under several URLs."""
+"""Audits of wrong rules on sites where each page has several URLs."""
 
 import pytest
 from audited_shop import SETTINGS, product, shop
@@ -28,7 +28,7 @@ WRONG = {
 @pytest.mark.parametrize("views", VIEWS)
 @deferred_f_from_coro_f
 async def test_no_page_is_lost_where_each_has_several_views(crawl, views, option, queue):
-    """That its own views show what a page shows excuses no rule that makes it one with others."""
+    """A wrong rule is found even if each page has views of its own that show the same."""
     urls = URLS[option]
 
     def respond(request):
@@ -58,9 +58,10 @@ async def test_no_page_is_lost_where_each_has_several_views(crawl, views, option
 )
 @deferred_f_from_coro_f
 async def test_next_run_of_a_job_audits_what_the_last_one_dropped(crawl, tmp_path, made, least):
-    """It has nothing else to fetch, and knows no more what the page showed that it kept.
+    """The next run of a job audits what the last one dropped, though it has nothing else to fetch.
 
-    Of pages that a script makes nothing can be told: it gets those that are audited.
+    It fetches the kept page anew to compare. Pages that a script makes cannot be judged: those
+    audited reach the spider.
     """
     urls = URLS["drop_params"]
     respond = shop(urls, lambda request, _: made(request.query))
@@ -77,7 +78,7 @@ async def test_next_run_of_a_job_audits_what_the_last_one_dropped(crawl, tmp_pat
 
 @deferred_f_from_coro_f
 async def test_each_run_of_a_job_fetches_what_it_audits(crawl, tmp_path):
-    """What an earlier run had fetched for its audits is not what is fetched now."""
+    """Each run of a job fetches its audits anew, whatever an earlier one fetched for its own."""
     urls = URLS["drop_params"]
     respond = shop(urls, lambda request, _: product(request.query))
     settings = {

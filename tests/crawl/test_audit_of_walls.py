@@ -1,4 +1,4 @@
-"""Sites that show the same to everybody for a while: a captcha, a form to log in."""
+"""Audits on sites that show everybody the same for a while: a captcha, a log-in form."""
 
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
@@ -19,7 +19,7 @@ WALLS = {
 
 @deferred_f_from_coro_f
 async def test_captcha_at_the_beginning_is_no_proof(crawl):
-    """All that the first audits see is that: once there is nothing else to fetch one more looks."""
+    """Audits that saw a captcha alone prove nothing: one more is done at the end of the crawl."""
     urls = [f"/p?id={n}" for n in range(30)]
 
     def answer(request, count):
@@ -34,7 +34,7 @@ async def test_captcha_at_the_beginning_is_no_proof(crawl):
 @pytest.mark.parametrize("first", [5, 9, 14])
 @deferred_f_from_coro_f
 async def test_right_entry_stands_where_all_is_a_wall_from_some_page_on(crawl, wall, first):
-    """That a page and its variant are that by now says nothing of what they were."""
+    """A captcha that stands for all pages from some moment on suspends no right entry."""
     urls = [f"/p{n}{query}" for n in range(12) for query in ("", "?sid=1", "?sid=2")]
 
     def answer(request, count):
@@ -55,7 +55,10 @@ NOTHING = {
 @pytest.mark.parametrize("answer", NOTHING)
 @deferred_f_from_coro_f
 async def test_answer_without_content_is_no_other_page(crawl, answer):
-    """A server that fails sends it, or takes what it is asked for the question of a cache."""
+    """An empty answer to a variant gives no verdict.
+
+    Failing servers send one, or take the request for a conditional one.
+    """
     urls = [f"/p{n}?sid={sid}" for n in range(4) for sid in range(3)]
 
     def answers(request, count):
@@ -74,7 +77,10 @@ URLS = [f"/p{n}{query}" for query in ("", "?sid=1", "?sid=2") for n in range(12)
 @pytest.mark.parametrize("length", [2, 5])
 @deferred_f_from_coro_f
 async def test_pages_behind_a_wall_for_a_while_are_fetched_by_another_url(crawl, wall, length):
-    """One is asked for when there is nothing else to fetch; it shows that the others may be too."""
+    """Pages that were hidden by a captcha are fetched by another URL at the end of the crawl.
+
+    At first one is; if it shows the page, the others are fetched too.
+    """
     got = []
 
     def answer(request, count):
@@ -91,7 +97,7 @@ async def test_pages_behind_a_wall_for_a_while_are_fetched_by_another_url(crawl,
 
 @deferred_f_from_coro_f
 async def test_form_that_stands_there_for_good_is_fetched_once_more(crawl):
-    """It shows the same at the other URL: nothing was missed."""
+    """If one of several log-in forms is the same at another URL, the rest is not fetched."""
 
     def answer(request, count):
         is_form = int(request.path[2:]) % 3 == 0
@@ -104,7 +110,7 @@ async def test_form_that_stands_there_for_good_is_fetched_once_more(crawl):
 
 @deferred_f_from_coro_f
 async def test_wall_that_gives_way_to_a_form_tells_nothing_of_the_pages_behind_it(crawl):
-    """The next of them is asked for."""
+    """If the page behind a captcha is a log-in form, the next page is tried all the same."""
 
     def answer(request, count):
         if 2 <= count < 7:
@@ -120,7 +126,7 @@ async def test_wall_that_gives_way_to_a_form_tells_nothing_of_the_pages_behind_i
 
 
 class FedSpider(FollowSpider):
-    """Asks for one page more each time that it idles."""
+    """Requests one more page each time that it is idle."""
 
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
@@ -139,7 +145,10 @@ class FedSpider(FollowSpider):
 async def test_what_was_dropped_is_not_gone_through_each_time_that_a_spider_idles(
     crawl, monkeypatch
 ):
-    """But each time that it has a tenth more pages."""
+    """Dropped variants are searched after each tenth more pages, not at each idle signal.
+
+    A spider fed from a queue is idle after each page, which would make the time quadratic.
+    """
     looks = []
     drops = DroppedVariants.drops
     monkeypatch.setattr(
@@ -156,7 +165,10 @@ async def test_what_was_dropped_is_not_gone_through_each_time_that_a_spider_idle
 @pytest.mark.parametrize("links_of_a_page", [1, 3])
 @deferred_f_from_coro_f
 async def test_page_and_what_redirects_to_it_show_no_wall(crawl, share, at_once, links_of_a_page):
-    """One entry merges what is linked, and what that leads to too: both show the same for that."""
+    """A redirect and its target that one wrong entry merges are not taken for a wall.
+
+    Both show the same page for each query, and no page is lost.
+    """
     numbers = range(9)
     urls = [f"/item?id={number}" for number in numbers]
 
