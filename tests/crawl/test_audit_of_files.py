@@ -86,7 +86,7 @@ async def test_files_that_are_made_anew_at_each_visit_are_not_told(crawl):
 
 @deferred_f_from_coro_f
 async def test_image_that_is_made_anew_for_one_url_only(crawl):
-    """Where the kept one stays the same, and the variant does not, nothing is told."""
+    """If only the variant's file differs at each fetch, there is no verdict: it is let through."""
     urls = ["/p", *(f"/p?sid={n}" for n in range(10))]
     respond = shop(urls, lambda request, n: file(b"%d" % n if request.query else b"original"))
     result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)

@@ -1,4 +1,4 @@
-"""An HTTP cache that has what one URL of a page failed with, and is asked for another one."""
+"""An HTTP cache that holds a failure of one URL of a page, and is asked for another URL."""
 
 import gzip
 from pathlib import Path
@@ -20,25 +20,25 @@ SETTINGS = {
 
 
 def start():
-    """Return requests for two URLs of a page, which Scrapy filters none of."""
+    """Return unfiltered requests for two URLs of a page."""
     return [Request(f"{SITE}/a?sid={n}", dont_filter=True) for n in (1, 2)]
 
 
 def packed(text):
-    """Return the response that sends *text* as most sites do: compressed, as the cache has it."""
+    """Return a response with *text* compressed, which the cache stores as it is."""
     headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
     return Response(200, headers, gzip.compress(text.encode()))
 
 
 def empty(name):
-    """Empty the files of that *name*, wherever they are stored."""
+    """Empty all stored files of that *name*."""
     for path in Path().rglob(name):
         path.write_bytes(b"")
 
 
 @deferred_f_from_coro_f
 async def test_failure_is_cached_for_its_own_url_only(crawl):
-    """A start request is not answered with what another URL of the page failed with."""
+    """The cached failure of one URL does not answer another URL of the page."""
     for failure in (page("gone", status=404), redirect("/log-in")):
         pages = {"/a?sid=1": failure, "/a?sid=2": page("a"), "/log-in": page("who?")}
         settings = {**SETTINGS, "HTTPCACHE_DIR": f"cache{failure.status}"}
@@ -52,7 +52,7 @@ async def test_failure_is_cached_for_its_own_url_only(crawl):
 @pytest.mark.parametrize("blank", ["", "<html><body></body></html>"])
 @deferred_f_from_coro_f
 async def test_document_with_nothing_in_it_is_cached_for_its_own_url_only(crawl, make, blank):
-    """Cold and warm, another URL of the page is answered with what is there."""
+    """A cached empty document does not answer another URL of the page."""
     for hits in (["/a?sid=1", "/a?sid=2"], []):
         pages = {"/a?sid=1": make(blank), "/a?sid=2": make("a")}
         result = await crawl(site(pages), SETTINGS, start=start())
@@ -63,7 +63,11 @@ async def test_document_with_nothing_in_it_is_cached_for_its_own_url_only(crawl,
 @pytest.mark.parametrize("half", ["pickled_meta", "response_body"])
 @deferred_f_from_coro_f
 async def test_page_that_a_kill_left_half_of_is_fetched(crawl, half):
-    """Scrapy writes several files for it, and would fail at one, or take another for all of it."""
+    """A page whose cache entry a kill left incomplete is fetched again.
+
+    Scrapy writes several files for it, and would raise at an empty one, or take an empty body for
+    the page.
+    """
     await crawl(site({"/a": page("a")}), SETTINGS, start=[f"{SITE}/a"])
     empty(half)
     for hits in (["/a"], []):
@@ -75,7 +79,10 @@ async def test_page_that_a_kill_left_half_of_is_fetched(crawl, half):
 @pytest.mark.parametrize("make", [page, packed])
 @deferred_f_from_coro_f
 async def test_refresh_is_cached_for_its_own_url_only(crawl, make):
-    """What is stored of a page, and has to be asked for again, is not what leads to nothing now."""
+    """A cached refresh that leads to a missing page does not answer another URL of the page.
+
+    That other URL has a cache entry that has to be validated.
+    """
     leading = make('<meta http-equiv="refresh" content="0; url=/gone">')
     fresh, stale = (("Cache-Control", f"max-age={age}") for age in (1000, 0))
     pages = {
@@ -91,7 +98,7 @@ async def test_refresh_is_cached_for_its_own_url_only(crawl, make):
 
 @deferred_f_from_coro_f
 async def test_page_that_cannot_be_unpacked_is_cached_for_its_own_url_only(crawl):
-    """As one that says to be compressed, and is not: the spider gets another URL of it."""
+    """A cached page that cannot be decompressed does not answer another URL of the page."""
     broken = Response(200, packed("").headers, b"\x1f\x8b\x08 and what is none")
     pages = {"/a?sid=1": broken, "/a?sid=2": packed("a")}
     for _ in ("cold", "warm"):
@@ -101,7 +108,10 @@ async def test_page_that_cannot_be_unpacked_is_cached_for_its_own_url_only(crawl
 
 @deferred_f_from_coro_f
 async def test_what_another_page_was_stored_as_is_fetched_once_its_rule_was_taken_back(crawl):
-    """The URL that a wrong rule made of others gets the page of none of these from the cache."""
+    """After a wrong rule is removed its canonical URL is fetched, not read from the cache.
+
+    The cache holds under its key what another URL showed.
+    """
     pages = {
         "/": links("/a?sid=1", "/a", "/a?sid=2"),
         "/a?sid=1": page("a of 1"),
@@ -116,7 +126,7 @@ async def test_what_another_page_was_stored_as_is_fetched_once_its_rule_was_take
 
 
 class Led:
-    """Says that a page has another URL, as a browser does that a script led there."""
+    """Changes the URL of a response, as a browser does that a script sent elsewhere."""
 
     def process_response(self, request, response):
         return response.replace(url=f"{SITE}/led") if "/a?" in request.url else response
@@ -125,7 +135,7 @@ class Led:
 @pytest.mark.parametrize("meta", [{}, {"urlcanon": False}])
 @deferred_f_from_coro_f
 async def test_page_that_a_browser_was_led_to_is_cached(crawl, meta):
-    """Its URL is not why it is stored where it is."""
+    """A page whose response has another URL than its request is cached, and read again."""
     settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {Led: 950}}
     for hits in (["/a?sid=1"], []):
         request = Request(f"{SITE}/a?sid=1", meta=meta)
@@ -136,7 +146,7 @@ async def test_page_that_a_browser_was_led_to_is_cached(crawl, meta):
 
 @deferred_f_from_coro_f
 async def test_page_with_a_fragment_is_cached(crawl):
-    """Scrapy says of what it got the URL without it, which may be another page's."""
+    """A page requested with a fragment is cached, though its response has a URL without it."""
     settings = {**SETTINGS, "URLCANON_RULES": {"site.example": {"fragment": "keep"}}}
     for hits in (["/a"], []):
         result = await crawl(site({"/a": page("a")}), settings, start=[f"{SITE}/a#one"])
@@ -150,7 +160,7 @@ async def test_page_with_a_fragment_is_cached(crawl):
 async def test_page_for_which_another_was_cached_is_fetched_once_the_entry_fell(
     crawl, place, dont_filter
 ):
-    """Whatever URL of a page comes first in a crawl, and whichever did in that which was cached."""
+    """Each page is fetched once a wrong entry falls, whichever URL was cached before."""
     urls = [f"/p?id={n}" for n in range(6)]
     urls.insert(place, "/p")
     respond = shop(urls, lambda request, _: product(f"{request.query}."))
@@ -162,7 +172,7 @@ async def test_page_for_which_another_was_cached_is_fetched_once_the_entry_fell(
 
 
 class OwnServer:
-    """Has each run ask its own server, and not that of the run which sent a request before."""
+    """Makes each run ask its own server, not that of the run which stored the request."""
 
     def process_request(self, request):
         for key in ("proxy", "_scheme_proxy"):
@@ -170,7 +180,7 @@ class OwnServer:
 
 
 class Closing(FollowSpider):
-    """Ends its crawl with the first page that was cached."""
+    """Ends the crawl at the first page that comes from the cache."""
 
     dont_filter = False
 
@@ -182,7 +192,7 @@ class Closing(FollowSpider):
 
 
 class ClosingUnfiltered(Closing):
-    """Has nothing filtered of what it follows."""
+    """Makes all its requests unfiltered."""
 
     dont_filter = True
 
@@ -193,7 +203,10 @@ class ClosingUnfiltered(Closing):
 async def test_page_for_which_another_was_cached_is_fetched_in_the_next_run_of_a_job(
     crawl, ending, spider
 ):
-    """Nothing in the job but its journal says that it is the page of another URL."""
+    """The next run of a job fetches a page whose request was answered with another one's cache.
+
+    Only the journal says whose page that was.
+    """
     pages = {"/": ["/p?id=1"], "/later": [f"/p?id={n}" for n in range(2, 8)]}
 
     def respond(request):
@@ -218,7 +231,7 @@ async def test_page_for_which_another_was_cached_is_fetched_in_the_next_run_of_a
 
 
 class Sending(FollowSpider):
-    """Sends a form to two URLs, to the first of them last, and has much to ask for before."""
+    """Sends a form to two URLs, to the first of them last."""
 
     asked = (
         Request(f"{SITE}/p?id=0", method="POST", priority=-9),
@@ -235,14 +248,17 @@ class Sending(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_request_that_waited_when_the_entry_fell_is_answered_with_its_own_page(crawl):
-    """It had the fingerprint under which the page of the URL that was made of it is stored now."""
+    """A request queued before the entry fell is not answered with the page of the canonical URL.
+
+    Its fingerprint is the key under which that page is stored by then.
+    """
     respond = shop((), lambda request, _: product(request.query))
     result = await crawl(respond, {**SETTINGS, **WRONG, **AUDITED}, spider=Sending)
     assert {*result.pages} == {"/", *(each.url.removeprefix(SITE) for each in Sending.asked)}
 
 
 class Downloading(FollowSpider):
-    """Downloads the pages itself."""
+    """Downloads the pages with the engine."""
 
     async def parse(self, response):
         del response
@@ -254,7 +270,10 @@ class Downloading(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_what_a_callback_downloads_is_answered_with_what_its_own_url_showed(crawl):
-    """Nobody would find out that a rule is wrong, nor could give it the page that it asked for."""
+    """`engine.download_async` gets the page of its own URL from the cache, whatever rules merge.
+
+    No audit sees such requests, so that nothing would find a wrong rule.
+    """
     respond = shop((), lambda request, _: product(request.query))
     for is_cold in (True, False):
         result = await crawl(respond, {**SETTINGS, **WRONG}, spider=Downloading)
@@ -263,7 +282,7 @@ async def test_what_a_callback_downloads_is_answered_with_what_its_own_url_showe
 
 
 class TwoCallbacks(FollowSpider):
-    """Has a page linked by two URLs, each for a callback of its own."""
+    """Requests a page by two URLs, each for a callback of its own."""
 
     def parse(self, response):
         yield {"url": response.url}
@@ -284,7 +303,10 @@ class TwoCallbacks(FollowSpider):
 @pytest.mark.parametrize("audit", [0, 1e-9])
 @deferred_f_from_coro_f
 async def test_url_by_which_a_page_was_cached_brings_it_to_another_callback(crawl, audit):
-    """The duplicate filter has seen another URL, which was answered with what this one showed."""
+    """A second callback gets a page by the URL under which it was cached.
+
+    The first callback's request was for another URL, and was answered with that entry.
+    """
     settings = {**SETTINGS, "URLCANON_AUDIT": audit}
     respond = site(dict.fromkeys(("/", "/a", "/last"), page("a")))
     await crawl(respond, settings, start=[f"{SITE}/a"])
@@ -297,10 +319,11 @@ async def test_url_by_which_a_page_was_cached_brings_it_to_another_callback(craw
 @pytest.mark.parametrize("storage", ["FilesystemCacheStorage", "DbmCacheStorage"])
 @deferred_f_from_coro_f
 async def test_what_was_cached_without_rules_answers_its_own_url(crawl, caplog, storage, before):
-    """Where only what is cached counts (``HTTPCACHE_IGNORE_MISSING``) nothing else would come.
+    """What a crawl without rules cached answers its own URL in a crawl with rules.
 
-    A page whose first URL failed is there by another one. What redirects to a URL that Scrapy takes
-    for the same does not answer that.
+    With `HTTPCACHE_IGNORE_MISSING` nothing else would come. A page whose first URL failed is
+    answered by another one. A redirect to a URL that Scrapy takes for the same is not its own
+    answer.
     """
     urls = ("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2", "/c?x=1&a=2")
     pages = {
@@ -333,7 +356,10 @@ async def test_what_was_cached_without_rules_answers_its_own_url(crawl, caplog, 
 
 @deferred_f_from_coro_f
 async def test_audit_is_not_answered_with_what_was_cached_without_us(crawl):
-    """It would take a counter for content, since each of its fetches showed the same."""
+    """An audit is not answered with what a crawl without the plugin cached.
+
+    A visitor counter would look like content, since each of its fetches would show the same.
+    """
     count = 0
 
     def respond(request):

@@ -1,4 +1,4 @@
-"""An HTTP cache that asks whether a page is still what it has, under any of the page's URLs."""
+"""An HTTP cache that validates what it holds of a page, under any of the page's URLs."""
 
 import pytest
 from loopback import Response
@@ -31,7 +31,11 @@ def validating(headers):
 @pytest.mark.parametrize("headers", [{"ETag": '"1"'}, {"Last-Modified": OLD}])
 @deferred_f_from_coro_f
 async def test_redirect_to_the_url_that_a_page_is_stored_by(crawl, headers):
-    """It sends the page: what is stored was for the URL that was asked for."""
+    """A redirect to a cached page fetches the page.
+
+    The validators of the cached page, sent with the URL that redirects, would bring a 304 without
+    content.
+    """
     await crawl(validating(headers), SETTINGS, start=[f"{SITE}/a"])
     for source in ("/a?utm_source=x", "/a?utm_source=y", "/a?utm_source=x"):
         result = await crawl(validating(headers), SETTINGS, start=[f"{SITE}{source}"])
@@ -43,7 +47,7 @@ async def test_redirect_to_the_url_that_a_page_is_stored_by(crawl, headers):
 
 @deferred_f_from_coro_f
 async def test_spider_that_validates_itself(crawl):
-    """What a spider asks by leads through redirects, as it does without the plugin."""
+    """Validators that a spider sends itself are kept through redirects, as without the plugin."""
 
     class Handling(FollowSpider):
         handle_httpstatus_list = (304,)

@@ -1,4 +1,4 @@
-"""What a middleware answers with where a download failed is not the page; what it asks for is."""
+"""What a middleware answers after a failed download is not the page; what it requests is."""
 
 import re
 from dataclasses import replace
@@ -26,7 +26,7 @@ PAGES = site({"/": links(*FAILING, "/a?sid=3"), **FAILING, "/a?sid=3": page("a")
 
 
 class Apologize:
-    """A downloader middleware of the spider's project."""
+    """A user's downloader middleware that answers failures with a page of its own."""
 
     def process_exception(self, request, exception):
         del exception
@@ -34,7 +34,7 @@ class Apologize:
 
 
 class TryAgain:
-    """One that returns the very request that failed."""
+    """A middleware that returns the request that failed, to be sent again."""
 
     def process_exception(self, request, exception):
         del exception
@@ -44,7 +44,10 @@ class TryAgain:
 
 @deferred_f_from_coro_f
 async def test_variant_that_brings_the_page_is_fetched(crawl):
-    """With a warm HTTP cache too; and what no site sent is not recorded as seen there."""
+    """A page that a middleware made up does not count: a variant is fetched.
+
+    With a warm HTTP cache too. The made-up page is not recorded as one of the site's.
+    """
     settings = {
         **SETTINGS,
         "DOWNLOADER_MIDDLEWARES": {Apologize: 600},
@@ -60,7 +63,7 @@ async def test_variant_that_brings_the_page_is_fetched(crawl):
 
 @deferred_f_from_coro_f
 async def test_next_run_fetches_the_page(crawl):
-    """No earlier run has got it."""
+    """A made-up page is not remembered in URLCANON_SEEN: the next run fetches the URL again."""
     settings = {
         **SETTINGS,
         "DOWNLOADER_MIDDLEWARES": {Apologize: 600},
@@ -73,7 +76,7 @@ async def test_next_run_fetches_the_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_request_that_failed_and_is_sent_again_brings_the_page(crawl):
-    """It is the same object; no variant is fetched besides."""
+    """If a middleware sends the failed request again and that brings the page, that is all."""
     answers = [page("a"), Response(fault=Fault.RESET)]
     pages = site({"/": links("/a?sid=1", "/a?sid=2")})
     result = await crawl(
@@ -84,7 +87,7 @@ async def test_request_that_failed_and_is_sent_again_brings_the_page(crawl):
 
 
 class AsksAnotherServer:
-    """Has pages fetched by a server that sells them, as the middlewares for those do."""
+    """Has pages fetched by a proxy service, as middlewares of such services do."""
 
     def process_request(self, request):
         if request.url.startswith(API):
@@ -97,7 +100,7 @@ class AsksAnotherServer:
 
 
 class SendsToAnotherServer(AsksAnotherServer):
-    """Sends that server what it asks for, as to one that has browsers show pages."""
+    """Has pages fetched by a service that takes the URL in a POST."""
 
     def process_request(self, request):
         asked = super().process_request(request)
@@ -107,7 +110,10 @@ class SendsToAnotherServer(AsksAnotherServer):
 @pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer])
 @deferred_f_from_coro_f
 async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
-    """Its variants are duplicates; where that server has it not, another URL of it is asked for."""
+    """A page that a service fetched counts, and its variants are dropped.
+
+    If the service does not have it, another URL of the page is fetched.
+    """
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2")}
     pages |= {url: page(url) for url in ("/a?sid=1", "/a?sid=2", "/b?sid=2")}
 
@@ -123,7 +129,7 @@ async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
 
 
 class TellsNoUrl(AsksAnotherServer):
-    """Gives the response to the spider as that server sent it."""
+    """Leaves the URL of the service in the response."""
 
     def process_response(self, request, response):
         del request
@@ -133,7 +139,10 @@ class TellsNoUrl(AsksAnotherServer):
 @pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer, TellsNoUrl])
 @deferred_f_from_coro_f
 async def test_page_that_another_server_is_asked_for_by_one_url_for_two_callbacks(crawl, service):
-    """The second is no duplicate: without the plugin that URL was for one callback alone."""
+    """Two callbacks get a page that a service is asked for by one URL.
+
+    The second request to the service must not be dropped as a duplicate of the first.
+    """
     got = []
 
     class Two(FollowSpider):
@@ -162,9 +171,9 @@ async def test_page_that_another_server_is_asked_for_by_one_url_for_two_callback
 @pytest.mark.parametrize("rules", [RIGHT, WRONG])
 @deferred_f_from_coro_f
 async def test_pages_of_another_server_are_audited_as_if_the_site_was_asked(crawl, service, rules):
-    """As many are fetched as of the site itself, and all pages come under a wrong rule too.
+    """With a service the audit fetches as many pages as without, and no page is lost.
 
-    The URL that stands for them under that one fails, so that a rescue takes its place.
+    The URL that is kept under the wrong rule fails, so that a variant takes its place.
     """
     urls = [f"/p?id={number}&sid={sid}" for number in range(12) for sid in (1, 2)]
     number_of = re.compile(r"id=(\d+)")
@@ -191,7 +200,7 @@ async def test_pages_of_another_server_are_audited_as_if_the_site_was_asked(craw
 
 @deferred_f_from_coro_f
 async def test_failure_of_a_page_that_another_server_is_asked_for_is_heard_of_at_once(crawl):
-    """The next variant does not wait until nothing else is left to fetch."""
+    """If the service fails, a variant is fetched soon, and not at the end of the crawl."""
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/1"), "/a?sid=2": page("a")}
     pages |= {f"/{n}": links(f"/{n + 1}") for n in range(1, 30)}
 
@@ -208,7 +217,10 @@ async def test_failure_of_a_page_that_another_server_is_asked_for_is_heard_of_at
 
 @deferred_f_from_coro_f
 async def test_form_that_another_server_is_asked_to_send_is_not_the_page_of_its_url(crawl):
-    """What it brings is no content of that page, whose other URL is asked for where it fails."""
+    """The answer to a form that a service sends is not the page at its URL.
+
+    If that page fails, another of its URLs is fetched.
+    """
 
     class Sending(FollowSpider):
         def parse(self, response):
@@ -229,7 +241,7 @@ async def test_form_that_another_server_is_asked_to_send_is_not_the_page_of_its_
 
 
 class Browsing:
-    """Has a page fetched by what follows redirects itself, as a browser does."""
+    """Changes the URL of a response as a browser does that follows redirects itself."""
 
     def process_response(self, request, response):
         del request
@@ -249,7 +261,10 @@ class Browsing:
 )
 @deferred_f_from_coro_f
 async def test_url_that_a_browser_is_redirected_from(crawl, target, asked):
-    """Where it showed another page, another URL of its own may show it; only once, if that too."""
+    """If a browser ended at another page, a second URL is fetched; if it did so again, no third.
+
+    If it ended at another form of the same URL, that is the page.
+    """
     led = page(f"<p id=target>{target}")
     pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3"), "/a?sid=1": led, "/a?sid=2": led}
     settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {Browsing: 900}}
@@ -258,11 +273,11 @@ async def test_url_that_a_browser_is_redirected_from(crawl, target, asked):
 
 
 class DataResponse(ScrapyResponse):
-    """What a package answers with where a callback takes data that need no page."""
+    """The dummy that scrapy-poet passes to callbacks that take data instead of a page."""
 
 
 class WithoutAPage:
-    """A downloader middleware that has the data of a page, and none of a URL that has none."""
+    """A middleware that answers with that dummy, and fails for one URL."""
 
     kind = DataResponse
 
@@ -275,7 +290,7 @@ class WithoutAPage:
 
 
 class WithNothing(WithoutAPage):
-    """One that answers with an empty page."""
+    """A middleware that answers with an empty page."""
 
     kind = ScrapyResponse
 
@@ -285,7 +300,10 @@ class WithNothing(WithoutAPage):
 )
 @deferred_f_from_coro_f
 async def test_response_that_stands_for_data_is_a_page(crawl, middleware, gets):
-    """Its class says so: it has no body and no headers. No other URL of the page is asked for."""
+    """A dummy response of a class of its own counts as the page, though it is empty.
+
+    No other URL of the page is fetched. A plain empty response does not count.
+    """
 
     class Taking(FollowSpider):
         def parse(self, response):

@@ -1,4 +1,4 @@
-"""Redirects to the canonical form of the request: the page behind them is fetched."""
+"""A redirect to the canonical form of its own request is followed, and not dropped as seen."""
 
 from collections import Counter
 
@@ -95,7 +95,7 @@ async def test_redirect_to_own_canonical_form_is_fetched(crawl, case, cache):
 
 @deferred_f_from_coro_f
 async def test_redirect_hops_are_counted(crawl):
-    """Each redirect that leads to the canonical form of its request counts once."""
+    """The stats count each redirect to the canonical form of its own request."""
     start, rules, redirects, target = CASES["chain of three"]
     respond = _redirecting(redirects, target, start)
     result = await crawl(respond, {"URLCANON_RULES": {"*": rules}}, start=[start])
@@ -114,7 +114,7 @@ async def test_redirect_hops_are_counted(crawl):
 )
 @deferred_f_from_coro_f
 async def test_rewriting_is_said_to_save_what_it_saves(crawl, case, saves):
-    """Behind a site that redirects to another form than the rules make it saves no request."""
+    """The stats say how many redirects URLCANON_REWRITE would save, and it saves as many."""
     start, rules, redirects, target = CASES[case]
     respond = _redirecting(redirects, target, start)
     settings = {"URLCANON_RULES": {"*": rules}}
@@ -133,7 +133,7 @@ async def test_rewriting_is_said_to_save_what_it_saves(crawl, case, saves):
 @pytest.mark.parametrize("cache", ["off", "cold", "warm"])
 @deferred_f_from_coro_f
 async def test_redirect_loop_ends(crawl, cache):
-    """A loop of URLs with one canonical form is left after each was fetched once or twice."""
+    """A loop of URLs with one canonical form ends after at most two fetches of each."""
     respond = site(
         {"/start": links("/a", "/b"), "/a": redirect("/a/"), "/a/": redirect("/a"), "/b": page("b")}
     )
@@ -154,7 +154,7 @@ async def test_redirect_loop_ends(crawl, cache):
 @pytest.mark.parametrize("cache", ["off", "cold", "warm"])
 @deferred_f_from_coro_f
 async def test_meta_refresh_to_own_canonical_form_is_fetched(crawl, cache):
-    """What holds for a redirect by status holds for one by a meta element."""
+    """A meta refresh to the canonical form of its own request is followed too."""
     refresh = page('<html><head><meta http-equiv="refresh" content="0; url=/a/"></head></html>')
     respond = site({"/start": links("/a"), "/a": refresh, "/a/": page("the page")})
     settings = {
@@ -169,7 +169,7 @@ async def test_meta_refresh_to_own_canonical_form_is_fetched(crawl, cache):
 
 @deferred_f_from_coro_f
 async def test_variants_of_a_redirected_page_are_dropped(crawl):
-    """Once a page was reached through a redirect, its other URLs lead nowhere new."""
+    """After a redirect brought a page, its other URLs are dropped."""
     respond = site(
         {"/start": links("/a"), "/a": redirect("/a/"), "/a/": links("/a/", "/a?utm_source=x")}
     )
@@ -181,7 +181,7 @@ async def test_variants_of_a_redirected_page_are_dropped(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_page_seen_elsewhere_is_dropped(crawl):
-    """A redirect to another page that was fetched already is a duplicate, as in Scrapy."""
+    """A redirect to another page that was fetched before is dropped, as in Scrapy."""
     respond = site(
         {"/start": links("/b"), "/b": links("/old"), "/old": redirect("/b?utm_source=old")}
     )
@@ -190,13 +190,13 @@ async def test_redirect_to_a_page_seen_elsewhere_is_dropped(crawl):
 
 
 def redirected(request, url):
-    """Return what Scrapy makes of *request* where it is redirected to *url*."""
+    """Return the request that Scrapy makes of *request* when it is redirected to *url*."""
     urls = [*request.meta.get("redirect_urls", []), request.url]
     return request.replace(url=url, meta={**request.meta, "redirect_urls": urls})
 
 
 def test_what_redirected_to_a_request_whose_meta_is_a_copy():
-    """Of one that a spider made only what happened since, also when it has come somewhere."""
+    """Redirects in a meta that a spider copied to a new request are not that request's own."""
     first = redirected(redirected(Request(f"{SITE}/a"), f"{SITE}/b"), f"{SITE}/c")
     land(first)
     assert sources_of(first) == [f"{SITE}/a", f"{SITE}/b"]
@@ -216,7 +216,10 @@ def test_what_redirected_to_a_request_whose_meta_is_a_copy():
 )
 @deferred_f_from_coro_f
 async def test_page_that_redirects_elsewhere_is_asked_for_twice(crawl, target, hits):
-    """Where the second URL leads there too the others are duplicates; to https one is enough."""
+    """If two URLs of a page redirect elsewhere, the others are dropped.
+
+    If the first redirects to https, that is the page, and no second URL is tried.
+    """
     variants = [f"/a?sid={n}" for n in range(9)]
     answers = {
         f"{SITE}/": links(*variants),
@@ -231,7 +234,7 @@ async def test_page_that_redirects_elsewhere_is_asked_for_twice(crawl, target, h
 @pytest.mark.parametrize("later", [False, True])
 @deferred_f_from_coro_f
 async def test_page_that_redirects_elsewhere_is_asked_for_once_in_any_order(crawl, later):
-    """Scrapy takes another order of the parameters for the same URL, which leads there too."""
+    """A redirecting URL with its parameters in another order is not tried as a second URL."""
     orders = [f"/a?{query}" for query in ("x=1&y=2&z=3", "y=2&x=1&z=3", "z=3&y=2&x=1")]
     answers = {
         f"{SITE}/": links(*orders[: 1 if later else 3], "/1"),
@@ -247,7 +250,10 @@ async def test_page_that_redirects_elsewhere_is_asked_for_once_in_any_order(craw
 
 @deferred_f_from_coro_f
 async def test_page_that_redirects_to_what_answers_with_an_error_is_asked_for_once_more(crawl):
-    """Also where the target is no other page but for a slash: another URL of the page has it."""
+    """If a redirect leads to a 404 that the spider handles, another URL of the page is fetched.
+
+    Even if the target differs in a slash alone.
+    """
 
     class Handling(FollowSpider):
         handle_httpstatus_list = (404,)
@@ -272,7 +278,10 @@ async def test_page_that_redirects_to_what_answers_with_an_error_is_asked_for_on
 
 @deferred_f_from_coro_f
 async def test_redirect_to_what_another_callback_had_leads_elsewhere_once(crawl):
-    """What it leads to is fetched for this callback, and that is no second URL that led there."""
+    """A redirect to a page that another callback has is followed, and counts as one URL.
+
+    If it counted twice the last URL, which has the page, would be dropped.
+    """
 
     class Two(FollowSpider):
         def parse(self, response):
@@ -299,7 +308,7 @@ async def test_redirect_to_what_another_callback_had_leads_elsewhere_once(crawl)
 
 @deferred_f_from_coro_f
 async def test_two_callbacks_get_what_the_same_url_redirects_to(crawl):
-    """Without the plugin that URL was for one callback alone, the first, where another failed."""
+    """Two callbacks whose URLs redirect to one page both get it, after other URLs of it failed."""
     got = []
 
     class Two(FollowSpider):
@@ -322,7 +331,10 @@ async def test_two_callbacks_get_what_the_same_url_redirects_to(crawl):
 
 @deferred_f_from_coro_f
 async def test_url_that_is_linked_again_while_what_it_leads_to_is_on_its_way(crawl):
-    """It is no second URL of the page that leads there: one that has the page is fetched."""
+    """A second link to a redirecting URL does not count as a second URL that redirects.
+
+    Else the next URL, which has the page, would be dropped.
+    """
 
     class InOrder(FollowSpider):
         def parse(self, response):
