@@ -14,7 +14,7 @@ OLD = "Thu, 01 Jan 2026 00:00:00 GMT"
 
 
 def validating(headers):
-    """Return a site that has */a* sent only to who does not have it, and all others led there."""
+    """Return a site whose page */a* answers 304 to its validators; all else redirects there."""
     conditions = {"ETag": "if-none-match", "Last-Modified": "if-modified-since"}
     sent = (*headers.items(), ("Cache-Control", "max-age=0"), ("Content-Type", "text/html"))
 

@@ -1,4 +1,4 @@
-"""Pages that an earlier run has got are not fetched again; pages that it has not got are."""
+"""URLCANON_SEEN: pages that an earlier run got are not fetched again; all others are."""
 
 import json
 import sqlite3
@@ -33,7 +33,7 @@ SETTINGS = {
 
 
 class ItemSpider(FollowSpider):
-    """Yields an item of what is no listing."""
+    """Yields an item of each page without links."""
 
     def parse(self, response):
         if response.css("a"):
@@ -58,7 +58,10 @@ PAGES = {
 
 @deferred_f_from_coro_f
 async def test_next_run_fetches_what_the_first_has_not_got(crawl):
-    """By whatever URL, redirect or start; what failed or gave nothing is fetched again."""
+    """Pages that the first run got are refused by any URL, as redirects and start requests too.
+
+    Pages that failed or gave no item are fetched again.
+    """
     first = await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
     assert first.pages == ["/a?sid=1", "/b", "/empty", "/new"]
     start = [f"{SITE}{target}" for target in ("/again", "/b?sid=9", "/old")]
@@ -77,7 +80,7 @@ async def test_next_run_fetches_what_the_first_has_not_got(crawl):
 )
 @deferred_f_from_coro_f
 async def test_by_what_the_callback_got(crawl, by, fetched):
-    """With text or response no item is needed; an empty page was not got."""
+    """With URLCANON_SEEN_BY "text" or "response" a page needs no item, but some content."""
     pages = {"/": links("/list", "/empty", "/blank"), "/list": links("/a"), "/a": page("a")}
     pages |= {"/empty": page("", status=204), "/blank": page("gone", status=404)}
     settings = {**SETTINGS, "URLCANON_SEEN_BY": by, "HTTPERROR_ALLOW_ALL": True}
@@ -90,7 +93,10 @@ async def test_by_what_the_callback_got(crawl, by, fetched):
 
 @deferred_f_from_coro_f
 async def test_what_is_yielded_after_the_end_is_no_trouble(crawl, caplog):
-    """As by a spider whose start takes longer than the crawl may: its files are closed by then."""
+    """Requests scheduled after the spider was closed raise no error on the closed stores.
+
+    A spider whose start takes longer than the crawl may makes some.
+    """
     write(Path("places.db"), "")
     skip = {"site.example": {"skip": ["/old{id}"]}}
     settings = {**SETTINGS, "URLCANON_SKIP_PLACES": "places.db", "URLCANON_RULES": skip}
@@ -109,7 +115,7 @@ async def test_what_is_yielded_after_the_end_is_no_trouble(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_page_without_visible_text(crawl):
-    """It is a response, and no text."""
+    """A page of scripts alone was got by "response", and not by "text"."""
     pages = {"/": links("/scripts"), "/scripts": page("<script>1</script>")}
     for by, is_fetched in (("text", True), ("response", False)):
         settings = {**SETTINGS, "URLCANON_SEEN_BY": by, "URLCANON_SEEN": f"{by}.db"}
@@ -120,7 +126,7 @@ async def test_page_without_visible_text(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_that_was_cut_short_is_not_seen(crawl):
-    """What it lacks may come with the next run."""
+    """A truncated page is not noted as got: the next run fetches it again."""
     whole = page("a" * 100)
     settings = {**SETTINGS, "URLCANON_SEEN_BY": "text", "DOWNLOAD_FAIL_ON_DATALOSS": False}
     first = await crawl(
@@ -132,7 +138,7 @@ async def test_page_that_was_cut_short_is_not_seen(crawl):
 
 
 class Refusing:
-    """Drops every item."""
+    """A pipeline that drops every item."""
 
     def process_item(self, _item):
         raise DropItem
@@ -140,7 +146,7 @@ class Refusing:
 
 @deferred_f_from_coro_f
 async def test_what_gave_nothing_in_the_end_is_not_seen(crawl):
-    """An item that a pipeline drops, and a callback that raises after its item."""
+    """A page whose item is dropped, or whose callback raises after it, is not noted as got."""
 
     class Raising(ItemSpider):
         def parse(self, response):
@@ -172,7 +178,7 @@ async def test_what_gave_nothing_in_the_end_is_not_seen(crawl):
 )
 @deferred_f_from_coro_f
 async def test_expiry(crawl, monkeypatch, expires, hits):
-    """After its time a page is fetched again, by host and its parents."""
+    """A page is fetched again after the expiry time of its host or nearest parent domain."""
     start = [f"{SITE}/b"]
     await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
     now = time.time()
@@ -183,7 +189,7 @@ async def test_expiry(crawl, monkeypatch, expires, hits):
 
 @deferred_f_from_coro_f
 async def test_clock_that_goes_back(crawl, monkeypatch, caplog):
-    """What was got in the future is got now: it is refused, and expires in its time."""
+    """If a clock was set back, pages noted in the future count as got now, and expire."""
     start, now = [f"{SITE}/b"], time.time()
     settings = {**SETTINGS, "URLCANON_SEEN_EXPIRES": "30d"}
     with monkeypatch.context() as patch:
@@ -197,7 +203,7 @@ async def test_clock_that_goes_back(crawl, monkeypatch, caplog):
 
 @deferred_f_from_coro_f
 async def test_other_rules(crawl, caplog):
-    """Under other rules a page that was got is still known, by what its URL is now."""
+    """Under other rules a page that was got is known by the canonical URL that it has now."""
     plain = {**SETTINGS, "URLCANON_RULES": {}}
     start = [f"{SITE}/a?sid=2"]
     looked = "seen.db: the rules have changed since the last run, or URLs were imported: finding"
@@ -214,7 +220,10 @@ async def test_other_rules(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_what_an_audit_found_wrong_refuses_nothing_later(crawl, caplog):
-    """A wrong entry that stays in the settings would refuse all later pages for an early one."""
+    """An entry that an audit suspended refuses no page in later runs.
+
+    If it stays in the settings, it would refuse all later pages for an early one.
+    """
     settings = {**WRONG, **AUDIT_SETTINGS, "URLCANON_SEEN": "seen.db"}
     early = [f"/p?id={n}" for n in range(30)]
     later = [f"/p?id={n}" for n in range(40)]
@@ -240,7 +249,7 @@ async def test_what_an_audit_found_wrong_refuses_nothing_later(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_run_refuses_nothing_that_it_got_itself(crawl):
-    """A page that is requested again without filter is fetched; in the next run of a job too."""
+    """A page that the same run, or job, got is fetched again if it is requested unfiltered."""
     start = [Request(f"{SITE}/b", dont_filter=True) for _ in range(120)]
     settings = {**SETTINGS, "JOBDIR": "job"}
     for _ in range(2):
@@ -252,7 +261,7 @@ async def test_run_refuses_nothing_that_it_got_itself(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_seen_page_rescues_nothing(crawl):
-    """Of what waits for the page that redirected to it one is fetched, and not all."""
+    """If a URL redirects to a page that was got, one more of its variants is tried, and not all."""
     old = {f"/x?sid={n}": redirect("/b") for n in range(1, 5)}
     pages = {"/": links(*old), **old, "/b": page("b")}
     await crawl(site(pages), SETTINGS, spider=ItemSpider, start=[f"{SITE}/b"])
@@ -262,7 +271,7 @@ async def test_redirect_to_a_seen_page_rescues_nothing(crawl):
 
 @deferred_f_from_coro_f
 async def test_store_that_breaks_loses_nothing(crawl, monkeypatch, caplog):
-    """Where it can be neither read nor written the crawl goes on as if there were none."""
+    """If the store can be neither read nor written, the crawl goes on as if there were none."""
     await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
 
     def broken(*_):
@@ -277,7 +286,7 @@ async def test_store_that_breaks_loses_nothing(crawl, monkeypatch, caplog):
 
 @deferred_f_from_coro_f
 async def test_store_that_cannot_be_written_for_a_while(crawl, monkeypatch):
-    """What was got meanwhile is tried again with each batch, and written when that is possible."""
+    """Pages that could not be noted are tried again with each batch, and noted later."""
     pages = {"/": links(*(f"/{number}" for number in range(60)))}
     monkeypatch.setattr("scrapy_urlcanon.crawl.earlier.pages._BATCH", 10)
     add, tried = SeenPages.add, []
@@ -299,7 +308,7 @@ async def test_store_that_cannot_be_written_for_a_while(crawl, monkeypatch):
 
 @deferred_f_from_coro_f
 async def test_keys_that_cannot_be_made_refuse_nothing(crawl, monkeypatch, caplog):
-    """The store is of a wrong rule, and another process has it: what was got is not known."""
+    """If a locked store cannot be converted to the rules of now, it refuses no page."""
     pages = {
         "/": links("/x?sid=1", "/x?sid=2", "/x"),
         "/x?sid=1": page("<p>one"),
@@ -321,7 +330,7 @@ async def test_keys_that_cannot_be_made_refuse_nothing(crawl, monkeypatch, caplo
 
 @deferred_f_from_coro_f
 async def test_two_runs_at_once_under_other_rules(crawl):
-    """What one notes after the other has begun is no page under the rules of that one."""
+    """What a run notes after another one converted the store refuses no page under those rules."""
     pages = {"/": links("/x?sid=1"), "/x?sid=1": page("<p>one"), "/x": page("<p>none")}
     wrong = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     none = {**SETTINGS, "URLCANON_RULES": {}}
@@ -347,7 +356,7 @@ def write(path, text):
 
 @deferred_f_from_coro_f
 async def test_file_that_is_no_store(crawl):
-    """One of something else, or of a newer version, is one error."""
+    """A file that is no store, or of a newer version, stops the crawl with one error."""
     write("seen.db", "<html>" * 1000)
     with pytest.raises(ConfigurationError, match="not a database"):
         await crawl(site(PAGES), SETTINGS)
@@ -362,14 +371,14 @@ async def test_file_that_is_no_store(crawl):
 @pytest.mark.parametrize("expires", ["soon", {"*": "1h", "a.example": -1}, [1]])
 @deferred_f_from_coro_f
 async def test_expiry_that_is_none(crawl, expires):
-    """Each time that is none is named."""
+    """Each wrong expiry time is named in the error."""
     with pytest.raises(ConfigurationError, match="expected a time such as"):
         await crawl(site(PAGES), {**SETTINGS, "URLCANON_SEEN_EXPIRES": expires})
 
 
 @deferred_f_from_coro_f
 async def test_command(crawl):
-    """Pages are listed, removed by domain or age, and imported from URLs and feeds."""
+    """`scrapy urlcanon seen` lists, prunes and imports pages."""
     write("urls", f"{SITE}/a?sid=7\n\n{SITE}/b\n")
     done = urlcanon(
         "seen",
@@ -400,7 +409,7 @@ async def test_command(crawl):
 
 
 def test_pruned_store_is_as_small_as_what_is_left(tmp_path):
-    """Else a store of which all pages were removed would stay as large as it was, for good."""
+    """A pruned store gives its room on the disk back."""
     store = tmp_path / "seen.db"
     sizes = []
     for _ in range(2):
@@ -413,21 +422,21 @@ def test_pruned_store_is_as_small_as_what_is_left(tmp_path):
 
 
 def test_file_to_import_that_is_not_there_is_named(tmp_path):
-    """Not the store, which is."""
+    """The error names the missing file to import, and not the store."""
     done = urlcanon("seen", "import", "seen.db", "absent", cwd=tmp_path)
     assert done.returncode == 2
     assert "absent: cannot be read: No such file" in done.stderr
 
 
 def test_command_without_arguments_says_which_are_missing(tmp_path):
-    """What is to be done and to which store; files are for one of the three alone."""
+    """Without arguments the command says which are missing."""
     done = urlcanon("seen", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.endswith("are required: {list,prune,import}, STORE\n")
 
 
 def test_command_that_shows_a_page_is_no_run(tmp_path):
-    """It shows what runs have got as well, and nothing that one left; their files stay."""
+    """`scrapy fetch` and `parse` fetch pages that a run got, and write no report, record or job."""
     project = tmp_path / "project"
     project.mkdir()
     write(project / "scrapy.cfg", "[settings]\ndefault = settings\n")
@@ -463,7 +472,7 @@ def test_command_that_shows_a_page_is_no_run(tmp_path):
 
 @deferred_f_from_coro_f
 async def test_imported_url_that_nobody_can_request(crawl, caplog):
-    """It is stored, and stops nothing: the crawl has all its parts."""
+    """An imported URL that is invalid stops no crawl."""
     write("urls", f"http://[bad/\n{SITE}/b\nhttp://\n")
     assert not urlcanon("seen", "import", "seen.db", "urls", cwd=".").returncode
     result = await crawl(site(PAGES), {**SETTINGS, "JOBDIR": "job"}, spider=ItemSpider)
@@ -487,7 +496,7 @@ async def test_imported_url_that_nobody_can_request(crawl, caplog):
     ],
 )
 def test_command_that_makes_no_sense(tmp_path, arguments, problem):
-    """It is one error, and nothing was changed."""
+    """Wrong arguments give one error, and change nothing."""
     SeenPages(tmp_path / "seen.db").close()
     (tmp_path / "urls").write_text("http://a.example/\n{}\n" * 400, encoding="utf-8")
     (tmp_path / "half").write_text(r'{"url": "http://a.example/\ud800"}', encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a run that is killed has noted for the runs to come: pages that the spider is done with."""
+"""A run that is killed has noted as got only pages that the spider was done with."""
 
 import asyncio
 from contextlib import closing
@@ -21,7 +21,10 @@ PAGES = {"/": links(*TARGETS), **{target: page(target) for target in TARGETS}}
 @pytest.mark.parametrize("by", ["item", "text", "response"])
 @deferred_f_from_coro_f
 async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by, monkeypatch):
-    """Were the process killed then, the next run would take it for one that was got."""
+    """A page is noted after its callback and pipelines are done with it.
+
+    If the process were killed before, the next run would refuse a page that was not got.
+    """
     # Scrapy 2.15 waits so long, .1 s, before it hands each page to the spider.
     monkeypatch.setattr("scrapy.utils.defer._DEFER_DELAY", 0)
     noted_at_work, noted = [], set()
@@ -46,7 +49,10 @@ async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by, monkey
 
 @deferred_f_from_coro_f
 async def test_what_is_refused_for_another_page_is_audited(crawl):
-    """The run before had got one page of a wrong entry when it was killed, and audited nothing."""
+    """A page refused because of another one, which a killed run got, is audited.
+
+    That run had audited nothing, so that a wrong entry would go unnoticed.
+    """
     urls = [*(f"/item/p?id={number}" for number in range(6)), "/item/p"]
     answers = {url: product(url) for url in urls}
     settings = {**WRONG, **SETTINGS, "URLCANON_SEEN": str(STORE)}

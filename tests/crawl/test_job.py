@@ -1,4 +1,4 @@
-"""A job, an HTTP cache and a deltafetch store are told when the rules that made them changed."""
+"""A job, an HTTP cache or a deltafetch store whose keys were made under other rules."""
 
 import asyncio
 import errno
@@ -29,7 +29,7 @@ JOB = {"JOBDIR": "job", "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueu
 
 
 class Failing:
-    """An extension with which no crawl starts."""
+    """An extension that keeps a crawl from starting."""
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -48,7 +48,7 @@ def content_of(path):
 
 
 def messages(caplog, level=logging.WARNING):
-    """Return what the plugin logged at *level* or above, but for the summary."""
+    """Return what the plugin logged at *level* or above, without the summary of duplicates."""
     records = [r for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
     found = [r.getMessage() for r in records if r.levelno >= level]
     return [m for m in found if not m.startswith("Duplicate requests")]
@@ -56,7 +56,7 @@ def messages(caplog, level=logging.WARNING):
 
 @deferred_f_from_coro_f
 async def test_same_rules_say_nothing(crawl, caplog):
-    """A job that is resumed under its own rules goes on without a word."""
+    """A job that is resumed under the same rules logs no warning."""
     for _ in range(2):
         await crawl(site(PAGES), {**OLD, **JOB})
     assert messages(caplog) == []
@@ -64,9 +64,9 @@ async def test_same_rules_say_nothing(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_warn(crawl, caplog):
-    """By default a change of the rules is told: which rules, and how many fingerprints.
+    """By default a warning says which rules changed and how many fingerprints are stored.
 
-    What they merged, and the rules of now do not, is fetched.
+    URLs that the old rules merged, and the new ones do not, are fetched.
     """
     first = await crawl(site(PAGES), {**OLD, **JOB})
     assert first.hits == ["/", "/a?sid=1"]
@@ -83,7 +83,10 @@ async def test_warn(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_what_other_rules_had_rewritten_is_fetched(crawl):
-    """The journal has the canonical URL alone in the place of those that were linked."""
+    """Linked URLs that URLCANON_REWRITE had replaced are fetched under other rules.
+
+    The journal has the request for the canonical URL alone.
+    """
     rewriting = {**JOB, "URLCANON_REWRITE": True}
     first = await crawl(site({**PAGES, "/a": page("a")}), {**OLD, **rewriting})
     assert first.hits == ["/", "/a"]
@@ -98,7 +101,7 @@ async def test_what_other_rules_had_rewritten_is_fetched(crawl):
 
 @deferred_f_from_coro_f
 async def test_warn_without_a_journal(crawl, caplog):
-    """Then what was merged is not known any more."""
+    """Without a journal the warning says that pages may be fetched again, or taken for seen."""
     settings = {**JOB, "URLCANON_JOB_JOURNAL": False}
     await crawl(site(PAGES), {**OLD, **settings})
     result = await crawl(site(PAGES), {**NEW, **settings}, start=(f"{SITE}/a?sid=1",))
@@ -109,7 +112,7 @@ async def test_warn_without_a_journal(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_fingerprint_that_was_that_of_another_page(crawl):
-    """It is no reason to take the page that has it now for fetched."""
+    """A page whose fingerprint was another page's under the old rules is fetched."""
     pages = {"/": links("/a?sid=1"), "/a?sid=1": page("one"), "/b": links("/a"), "/a": page("a")}
     await crawl(site(pages), {**OLD, **JOB})
     result = await crawl(site(pages), {**NEW, **JOB}, start=(f"{SITE}/b",))
@@ -118,7 +121,10 @@ async def test_fingerprint_that_was_that_of_another_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_run_that_fails_to_start_changes_no_rules(crawl):
-    """Whichever the next run has, the job is made anew of those."""
+    """A run that fails to start does not replace the rules that the job is known to be of.
+
+    Else the next run would not convert the job, and would take an unseen page for seen.
+    """
     pages = {"/": links("/a?sid=1"), "/a?sid=1": page("one"), "/b": links("/a"), "/a": page("a")}
     await crawl(site(pages), {**OLD, **JOB})
     with pytest.raises(ZeroDivisionError):
@@ -142,7 +148,7 @@ async def test_error(crawl):
 
 @deferred_f_from_coro_f
 async def test_keep(crawl, caplog):
-    """With `keep` the job goes on with the rules that it began with, for as long as it lasts."""
+    """With `keep` the job goes on under the rules that it began with, in each later run."""
     await crawl(site(PAGES), {**OLD, **JOB})
     settings = {**NEW, **JOB, "URLCANON_JOB_RULES": "keep"}
     for _ in range(2):
@@ -155,7 +161,7 @@ async def test_keep(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_where_a_rule_stands_is_no_change(crawl, caplog):
-    """A rule that moves from the project to the spider is still the same rule."""
+    """A rule that moves from the project to the spider is no change of the rules."""
     await crawl(site(PAGES), {**OLD, **JOB})
     await crawl(site(PAGES), {"URLCANON_SPIDER_RULES": OLD["URLCANON_RULES"], **JOB})
     assert messages(caplog) == []
@@ -164,7 +170,7 @@ async def test_where_a_rule_stands_is_no_change(crawl, caplog):
 @pytest.mark.parametrize("mode", ["warn", "keep"])
 @deferred_f_from_coro_f
 async def test_job_that_began_without_the_plugin(crawl, caplog, mode):
-    """Fingerprints that were made without the plugin are of other rules too."""
+    """A job that began without the plugin is a job of other rules."""
     await crawl(site(PAGES), {**JOB, "ADDONS": {}})
     await crawl(site(PAGES), {**OLD, **JOB, "URLCANON_JOB_RULES": mode})
     assert "scrapy-urlcanon was turned on" in messages(caplog)[0]
@@ -172,7 +178,7 @@ async def test_job_that_began_without_the_plugin(crawl, caplog, mode):
 
 @deferred_f_from_coro_f
 async def test_damaged_file_is_as_none(crawl, caplog):
-    """A file that cannot be read stops nothing: the rules are taken as unknown."""
+    """If the stored rules cannot be read, the job is taken for one of other rules."""
     await crawl(site(PAGES), {**OLD, **JOB})
     write("job/urlcanon.json", '{"rules": ')
     await crawl(site(PAGES), {**OLD, **JOB})
@@ -202,7 +208,7 @@ BROKEN = [
 @pytest.mark.parametrize("content", BROKEN)
 @deferred_f_from_coro_f
 async def test_broken_rules_of_a_job(crawl, caplog, content):
-    """One message says which file and what was expected, and the crawl goes on."""
+    """One message says which file is broken and what was expected, and the crawl goes on."""
     await crawl(site(PAGES), {**OLD, **JOB})
     write("job/urlcanon.json", content)
     result = await crawl(site(PAGES), {**OLD, **JOB}, start=(f"{SITE}/a?sid=3",))
@@ -228,7 +234,7 @@ async def test_broken_rules_of_a_job(crawl, caplog, content):
 )
 @deferred_f_from_coro_f
 async def test_rules_that_cannot_be_kept_stop_the_crawl(crawl, mode, rules):
-    """What was asked for cannot be done: the crawl does not begin."""
+    """With `keep` or `error`, unusable stored rules stop the crawl before it begins."""
     await crawl(site(PAGES), {**OLD, **JOB})
     write("job/urlcanon.json", json.dumps({"rules": rules, "suspended": []}))
     with pytest.raises(ConfigurationError):
@@ -237,7 +243,7 @@ async def test_rules_that_cannot_be_kept_stop_the_crawl(crawl, mode, rules):
 
 @deferred_f_from_coro_f
 async def test_rules_that_cannot_be_written(crawl, caplog, monkeypatch):
-    """It is said once, and tried again at the end."""
+    """If the rules cannot be stored, one message says so, and it is tried again at the end."""
     tried = []
 
     def full(path, text):
@@ -266,7 +272,7 @@ async def test_rules_that_cannot_be_written(crawl, caplog, monkeypatch):
     "stored", [b"\0\x14" + b"x" * 20, b"ab" * 20 + b"\n", b"cd" * 20 + b"\r\n"]
 )
 def test_fingerprints_of_any_scrapy_are_counted(tmp_path, caplog, stored):
-    """Before Scrapy 2.16 they were lines in hexadecimal."""
+    """Stored fingerprints are counted in binary files and, as before Scrapy 2.16, in text."""
     (tmp_path / "requests.seen").write_bytes(stored * 1_000)
     rules = JobRules(Settings({"JOBDIR": str(tmp_path)}), UnwrittenFiles(None))
     rules.guard(Canonicalizer().configuration, "warn")
@@ -276,7 +282,10 @@ def test_fingerprints_of_any_scrapy_are_counted(tmp_path, caplog, stored):
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @deferred_f_from_coro_f
 async def test_of_crawls_that_begin_at_once_one_has_the_job(crawl, caplog):
-    """The other would go on in its queue, and cut off its journal."""
+    """Of two crawls that begin at once with one JOBDIR the second is refused.
+
+    It would work on the same queue, and truncate the journal.
+    """
     # Scrapy cannot close a queue that is not open, and leaves the file of fingerprints to the end
     # of what it logs of that.
     caplog.set_level(logging.CRITICAL, "scrapy.core.engine")
@@ -298,7 +307,7 @@ async def test_of_crawls_that_begin_at_once_one_has_the_job(crawl, caplog):
 )
 @deferred_f_from_coro_f
 async def test_http_cache(crawl, caplog, storage):
-    """A cache whose keys are of other rules is told; of the same rules, or empty, not."""
+    """A warning says that an HTTP cache is of other rules; none if it is empty or of the same."""
     cache = {
         "HTTPCACHE_ENABLED": True,
         "HTTPCACHE_DIR": "cache",
@@ -316,7 +325,7 @@ async def test_http_cache(crawl, caplog, storage):
 
 @deferred_f_from_coro_f
 async def test_deltafetch(crawl, caplog):
-    """The store of scrapy-deltafetch is guarded as the HTTP cache is."""
+    """A scrapy-deltafetch store of other rules is warned of, as an HTTP cache is."""
     settings = {"DELTAFETCH_ENABLED": True, "DELTAFETCH_DIR": "delta"}
     await crawl(site(PAGES), {**OLD, **settings})
     assert messages(caplog) == []
@@ -328,7 +337,7 @@ async def test_deltafetch(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_project_without_a_folder_for_data_is_crawled(crawl, monkeypatch):
-    """As an egg of scrapyd, which has no scrapy.cfg: there the cache is off, and no more."""
+    """A project without scrapy.cfg (an egg of scrapyd) is crawled, with the HTTP cache off."""
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "scrapy.settings.default_settings")
     settings = {"HTTPCACHE_ENABLED": True, "DELTAFETCH_ENABLED": True}
     for changed in (OLD, NEW):
@@ -337,6 +346,6 @@ async def test_project_without_a_folder_for_data_is_crawled(crawl, monkeypatch):
 
 @deferred_f_from_coro_f
 async def test_wrong_mode_stops_the_crawl(crawl):
-    """A value that URLCANON_JOB_RULES cannot have is a problem of the configuration."""
+    """A wrong value of URLCANON_JOB_RULES stops the crawl, and names the nearest right one."""
     with pytest.raises(ConfigurationError, match="did you mean 'keep'"):
         await crawl(site(PAGES), {"URLCANON_JOB_RULES": "keeps"}, spider=FollowSpider)

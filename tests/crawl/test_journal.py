@@ -1,4 +1,4 @@
-"""The journal of a job: what is whole is read, and what cannot be written stops nothing."""
+"""The journal of a job: what is whole is read, and a journal that fails stops no crawl."""
 
 import errno
 import json
@@ -30,14 +30,14 @@ QUEUE = Path("job/requests.queue/active.json")
 
 
 class FullDisk:
-    """Stands for the file of a journal on a disk that takes only so many bytes."""
+    """The file of a journal on a disk that has *room* for only so many bytes."""
 
     def __init__(self, file, room):
         self._file = file
         self.room = room
 
     def write(self, data):
-        """Write as much of *data* as there is room for, as a disk does."""
+        """Write as much of *data* as there is room for."""
         if not self.room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         written = self._file.write(data[: self.room])
@@ -49,12 +49,12 @@ class FullDisk:
 
 
 def record(*, fingerprint=b"x" * 20):
-    """Return a record of a request that was sent."""
+    """Return a record that says that a request was sent."""
     return Record(Kind.BEGUN, fingerprint)
 
 
 def written(*records, path):
-    """Write a journal of *records*."""
+    """Write a journal with these *records*."""
     journal = Journal(path)
     journal.open()
     for each in records:
@@ -70,18 +70,18 @@ def scanned(path):
 
 
 def put(content):
-    """Let the job begin with a journal of this *content*."""
+    """Write *content* to the journal of the job before it begins."""
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_bytes(content)
 
 
 def content_of(path=FILE):
-    """Return what is in the journal of the job, or in another of its files."""
+    """Return the bytes of the job's journal, or of another file."""
     return path.read_bytes()
 
 
 async def kill_before_b(crawl):
-    """Let the job look as if it had been killed before the spider got one of the pages."""
+    """Make the job look as if it was killed before the spider got page /b."""
     await crawl(site(PAGES), JOB)
     _, records = scanned(FILE)
     of_b = {each.fingerprint for each in records if (each.request or {}).get("url") == f"{SITE}/b"}
@@ -97,7 +97,10 @@ async def kill_before_b(crawl):
 
 
 def state_of_queue(queue=QUEUE):
-    """Return what makes the state of the queue what it is now: runs that are killed write none."""
+    """Return a function that puts the state of the queue back as it is now.
+
+    A run that is killed writes none.
+    """
     state, stat = queue.read_bytes(), queue.stat()
 
     def put_back():
@@ -108,19 +111,19 @@ def state_of_queue(queue=QUEUE):
 
 
 def remove(path=FILE):
-    """Remove the journal."""
+    """Remove the journal of the job."""
     path.unlink()
 
 
 def errors(caplog):
-    """Return the warnings and errors that were logged, but for the summary."""
+    """Return the warnings and errors that were logged."""
     found = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
     assert not any(r.exc_info for r in caplog.records)
     return found
 
 
 def test_short_write_is_undone(tmp_path):
-    """Where there is room for half a record none of it stays, and the next one follows."""
+    """A record that fits the disk in part is removed, and the next one can be read."""
     journal = Journal(tmp_path / "journal")
     journal.open()
     size = journal.path.stat().st_size
@@ -159,7 +162,7 @@ def test_short_write_is_undone(tmp_path):
     ],
 )
 def test_tail_that_cannot_be_read_ends_the_journal(tmp_path, tail):
-    """It is read up to there, and cut off where the next run goes on."""
+    """A journal is read up to a damaged record, and cut off there by the next run."""
     path = tmp_path / "journal"
     written(record(), path=path)
     whole = path.read_bytes()
@@ -175,7 +178,7 @@ def test_tail_that_cannot_be_read_ends_the_journal(tmp_path, tail):
 
 
 def test_what_is_wrong_with_a_record_is_said_where_the_error_has_no_words(tmp_path):
-    """By its name: a warning that ends in nothing helps nobody."""
+    """An error without a message is reported by the name of its class."""
     written(record(), path=tmp_path / "journal")
     journal = Journal(tmp_path / "journal")
 
@@ -188,7 +191,10 @@ def test_what_is_wrong_with_a_record_is_said_where_the_error_has_no_words(tmp_pa
 
 
 def test_job_that_could_not_be_opened_does_not_look_closed(tmp_path, monkeypatch):
-    """Where not even the beginning of a run can be written, the end of the last one goes."""
+    """If the start of a run cannot be written, the end of the last run is removed.
+
+    Else the job would look as if it had ended in order.
+    """
     path = tmp_path / "journal"
     written(record(), Record(Kind.CLOSED), path=path)
     journal, _ = scanned(path)
@@ -203,7 +209,7 @@ def test_job_that_could_not_be_opened_does_not_look_closed(tmp_path, monkeypatch
 
 @deferred_f_from_coro_f
 async def test_full_disk_stops_no_crawl(crawl, caplog, monkeypatch):
-    """What cannot be written is said once, and counted; the crawl goes on without it."""
+    """A full disk is logged once and counted, and the crawl goes on without its journal."""
     mend = Journal._mend
     disks = []
 
@@ -226,7 +232,7 @@ async def test_full_disk_stops_no_crawl(crawl, caplog, monkeypatch):
 )
 @deferred_f_from_coro_f
 async def test_journal_of_another_form_is_left_alone(crawl, caplog, content):
-    """One message says which file and what was expected, and the job goes on without it."""
+    """A journal of another format is left as it is: one message, and the job goes on without it."""
     put(content)
     result = await crawl(site(PAGES), JOB)
     assert len(result.pages) == 5
@@ -238,7 +244,7 @@ async def test_journal_of_another_form_is_left_alone(crawl, caplog, content):
 
 @deferred_f_from_coro_f
 async def test_journal_that_is_a_directory(crawl, caplog):
-    """It is said as of any file that cannot be read."""
+    """A directory in place of the journal is one message, and stops no crawl."""
     os.makedirs(FILE)  # noqa: PTH103 - within a coroutine
     result = await crawl(site(PAGES), JOB)
     assert len(result.pages) == 5
@@ -248,7 +254,7 @@ async def test_journal_that_is_a_directory(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_record_of_a_callback_that_is_gone(crawl, caplog):
-    """Its page is fetched again, by what yields it now."""
+    """If a callback was renamed since, its page is fetched by whatever links it now."""
     await crawl(site(PAGES), JOB)
     _, records = scanned(FILE)
     broken = []
@@ -266,7 +272,7 @@ async def test_record_of_a_callback_that_is_gone(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_run_that_does_not_start_is_no_kill(crawl, caplog):
-    """A component that fails before the spider is opened leaves the job as it was."""
+    """A run that fails before the spider is opened leaves the journal as it was."""
     await crawl(site(PAGES), JOB)
     before = content_of()
     with pytest.raises(ZeroDivisionError):
@@ -280,7 +286,10 @@ async def test_run_that_does_not_start_is_no_kill(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_run_that_does_not_start_is_no_end_of_a_killed_job(crawl):
-    """What the killed run left is not taken for done, since the queue of this one is empty."""
+    """A run that fails to start does not make a killed job look finished.
+
+    Its queue is empty, so that what the killed run left would be lost.
+    """
     await kill_before_b(crawl)
     with pytest.raises(ZeroDivisionError):
         await crawl(site(PAGES), {**JOB, "ITEM_PIPELINES": {BrokenPipeline: 1}})
@@ -291,9 +300,10 @@ async def test_run_that_does_not_start_is_no_end_of_a_killed_job(crawl):
 @pytest.mark.parametrize("is_opened", [True, False], ids=["opened", "not yet"])
 @deferred_f_from_coro_f
 async def test_second_process_leaves_a_job_that_runs_alone(crawl, is_opened):
-    """It would take the first for killed, and discard the queue that it is using.
+    """A second process does not touch a job that runs, even before its journal is opened.
 
-    That one opens its journal when its scheduler is open, which takes seconds in a large job.
+    It would take the first for killed, and discard its queue. A large job takes seconds to open its
+    journal.
     """
     queue = FILE.with_name("requests.queue")
     queue.mkdir(parents=True)
@@ -313,7 +323,7 @@ async def test_second_process_leaves_a_job_that_runs_alone(crawl, is_opened):
 
 @deferred_f_from_coro_f
 async def test_job_whose_first_run_does_not_start_has_a_journal(crawl):
-    """That Scrapy had made its files is no sign that the job began without a journal."""
+    """A job whose first run failed to start is a new job: its next run keeps a journal."""
     with pytest.raises(ZeroDivisionError):
         await crawl(site(PAGES), {**JOB, "ITEM_PIPELINES": {BrokenPipeline: 1}})
     await crawl(site(PAGES), JOB)
@@ -322,7 +332,10 @@ async def test_job_whose_first_run_does_not_start_has_a_journal(crawl):
 
 @deferred_f_from_coro_f
 async def test_job_that_began_without_a_journal_has_none(crawl):
-    """Of what was scheduled before it there would be no record."""
+    """A job that began without a journal gets none later.
+
+    It would lack all that was scheduled before.
+    """
     without = {**JOB, "URLCANON_JOB_JOURNAL": False, "CONCURRENT_REQUESTS": 1}
     start = [Request(f"{SITE}/", dont_filter=True), Request(f"{SITE}/c", dont_filter=True)]
     # Nothing but the queue says that the job has begun.
@@ -336,7 +349,7 @@ async def test_job_that_began_without_a_journal_has_none(crawl):
 @pytest.mark.parametrize("other", [{"ADDONS": {}}, {"URLCANON_JOB_JOURNAL": False}])
 @deferred_f_from_coro_f
 async def test_kill_of_a_run_without_a_journal(crawl, other):
-    """What it took from the queue is fetched again: nobody else knows what came of it."""
+    """After a kill of a run without a journal, what that took from the queue is fetched again."""
     job = {**JOB, "CONCURRENT_REQUESTS": 1}
     first = await crawl(site(PAGES), {**job, "CLOSESPIDER_PAGECOUNT": 1})
     have_killed = state_of_queue()
@@ -348,7 +361,7 @@ async def test_kill_of_a_run_without_a_journal(crawl, other):
 
 @deferred_f_from_coro_f
 async def test_end_of_a_run_without_a_journal(crawl):
-    """The queue that it stored is taken up, and what it had done is not done again."""
+    """The queue of a run without a journal that ended in order is taken up, nothing repeated."""
     job = {**JOB, "CONCURRENT_REQUESTS": 1}
     first = await crawl(site(PAGES), {**job, "CLOSESPIDER_PAGECOUNT": 1})
     without = {**job, "URLCANON_JOB_JOURNAL": False, "CLOSESPIDER_PAGECOUNT": 2}
@@ -360,7 +373,7 @@ async def test_end_of_a_run_without_a_journal(crawl):
 
 @deferred_f_from_coro_f
 async def test_journal_that_is_gone_is_missed(crawl, caplog):
-    """The job goes on without one, as before, and says so."""
+    """If the journal of a job is gone, a message says so, and the job goes on without one."""
     await crawl(site(PAGES), {**JOB, "CLOSESPIDER_PAGECOUNT": 1})
     remove()
     await crawl(site(PAGES), JOB, start=())
@@ -369,7 +382,7 @@ async def test_journal_that_is_gone_is_missed(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_killed_job_is_scheduled_when_all_are_ready_for_it(crawl):
-    """Components that prepare for requests when the spider is opened have done so."""
+    """A killed job's requests are scheduled after all components have been opened."""
     await kill_before_b(crawl)
     Ready.heard.clear()
     await crawl(site(PAGES), {**JOB, "EXTENSIONS": {Ready: 1}}, start=())
@@ -377,14 +390,14 @@ async def test_killed_job_is_scheduled_when_all_are_ready_for_it(crawl):
 
 
 class Hiding:
-    """A component of the user around one of Scrapy, which does not show what that calls."""
+    """A user's wrapper around a component of Scrapy, which does not show its middlewares."""
 
     def __init__(self, inner):
         self._inner = inner
 
     @classmethod
     def from_crawler(cls, crawler):
-        """Hide the item pipelines."""
+        """Wrap the item pipelines."""
         return cls(ItemPipelineManager.from_crawler(crawler))
 
     def __getattr__(self, name):
@@ -402,10 +415,10 @@ class HidingDownloader(Downloader):
 
 
 class Pipeline:
-    """Does nothing with an item."""
+    """An item pipeline that does nothing."""
 
     def process_item(self, item):
-        """Pass it on."""
+        """Return the item."""
         return item
 
 
@@ -419,7 +432,7 @@ class Pipeline:
 )
 @deferred_f_from_coro_f
 async def test_killed_job_goes_on_with_components_of_the_user(crawl, caplog, components):
-    """What they do not show keeps nothing from being taken up."""
+    """A killed job is taken up even if components of the user hide what they call."""
     await kill_before_b(crawl)
     result = await crawl(site(PAGES), {**JOB, **components}, start=())
     assert result.pages == ["/b"]
@@ -428,7 +441,7 @@ async def test_killed_job_goes_on_with_components_of_the_user(crawl, caplog, com
 
 @deferred_f_from_coro_f
 async def test_page_is_fetched_twice_only_after_a_kill(crawl):
-    """The start page of a job that ended in order is Scrapy's to send again."""
+    """A start page that is fetched again after an orderly end is not counted as repeated."""
     start = [Request(f"{SITE}/", dont_filter=True)]
     await crawl(site(PAGES), JOB, start=start)
     result = await crawl(site(PAGES), JOB, start=start)
@@ -438,7 +451,7 @@ async def test_page_is_fetched_twice_only_after_a_kill(crawl):
 
 @deferred_f_from_coro_f
 async def test_job_whose_queue_is_not_stored_is_made_anew(crawl, monkeypatch, caplog):
-    """Where Scrapy cannot write the state of its queue, the next run has it from the journal."""
+    """If Scrapy fails to store its queue, the next run rebuilds it from the journal."""
     settings = {**JOB, "CONCURRENT_REQUESTS": 1}
 
     def torn(_, directory, state):
@@ -454,7 +467,7 @@ async def test_job_whose_queue_is_not_stored_is_made_anew(crawl, monkeypatch, ca
 
 
 class HearingSpider(FollowSpider):
-    """Hears which requests Scrapy says to be dropped."""
+    """Notes which requests Scrapy reports as dropped."""
 
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
@@ -469,7 +482,10 @@ class HearingSpider(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, caplog):
-    """It stays in memory, and the next run does not rely on what Scrapy has stored."""
+    """A request that Scrapy cannot write to its queue is kept in memory and fetched.
+
+    The job is not marked as closed in order, since Scrapy's queue lacks that request.
+    """
     push = Scheduler._dqpush
 
     def full(self, request):
@@ -489,7 +505,7 @@ async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, capl
 
 
 class DeepSpider(FollowSpider):
-    """Has in the meta of each request what is nested deeper than can be pickled."""
+    """Puts into meta what is nested too deep to be pickled."""
 
     def parse(self, response):
         deep = []
@@ -502,7 +518,10 @@ class DeepSpider(FollowSpider):
 @pytest.mark.parametrize("order", [{}, {"URLCANON_ORDER": "novelty"}])
 @deferred_f_from_coro_f
 async def test_request_that_is_nested_too_deep_is_kept(crawl, caplog, order):
-    """It stays in memory as well, where Scrapy alone would lose it, and what waits for it."""
+    """A request that cannot be pickled is kept in memory, with the variants that wait for it.
+
+    Scrapy alone would lose it.
+    """
     pages = {
         "/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2"),
         "/a?sid=2": page("a"),
@@ -517,21 +536,21 @@ async def test_request_that_is_nested_too_deep_is_kept(crawl, caplog, order):
 
 
 class Broken:
-    """An extension that cannot be made."""
+    """An extension whose constructor fails."""
 
     def __init__(self):
         raise ZeroDivisionError
 
 
 class BrokenPipeline:
-    """A pipeline that fails when the scheduler is open, and the spider not yet."""
+    """A pipeline that fails after the scheduler, and before the spider, is opened."""
 
     def open_spider(self):
         raise ZeroDivisionError
 
 
 class Ready:
-    """An extension that notes what it hears, and in which order."""
+    """An extension that notes in which order it gets signals."""
 
     heard: ClassVar = []
 

@@ -1,4 +1,4 @@
-"""The file of a journal: what is taken for a record, and what is left if all are replaced."""
+"""The file of a journal: damaged records, and a replacement that fails."""
 
 import errno
 import pickle
@@ -21,7 +21,7 @@ def scanned(path):
 
 
 def test_record_of_which_a_bit_was_lost_ends_the_journal(tmp_path):
-    """Nothing but the checksum tells: what it holds can be read."""
+    """A record with a flipped bit ends the journal, though it can be unpickled."""
     path = tmp_path / "journal"
     header = struct.pack(">LL", len(BEGUN), crc32(BEGUN))
     lost = BEGUN.replace(b"xx", b"xy", 1)
@@ -32,7 +32,7 @@ def test_record_of_which_a_bit_was_lost_ends_the_journal(tmp_path):
 
 
 def test_journal_that_cannot_be_replaced_is_as_it_was(tmp_path):
-    """As where the disk is full in the midst of it; nothing else is left in its folder."""
+    """A replacement that fails halfway leaves the old journal, and no other file."""
     path = tmp_path / "journal"
     journal = Journal(path)
     journal.open()

@@ -1,4 +1,4 @@
-"""A job that is killed goes on without losing a page."""
+"""A job that is killed with kill -9 and resumed loses no page."""
 
 import json
 import signal
@@ -49,7 +49,7 @@ EXPECTED = sorted(
 
 
 class Runs:
-    """Runs of the spider, each in a process of its own; the server kills the one that runs."""
+    """Runs of the spider in processes of their own, killed by the server at given requests."""
 
     def __init__(self, directory, respond, kill_at, settings):
         self._directory = directory
@@ -60,14 +60,14 @@ class Runs:
         self._process = None
 
     def respond(self, request):
-        """Answer *request*, unless it is one at which the visitor is to be killed."""
+        """Answer *request*, after killing the spider if it is one of those given."""
         self._hits += 1
         if self._hits in self._kill_at:
             self.kill()
         return self._respond(request)
 
     def kill(self):
-        """Kill the visitor."""
+        """Kill the running spider."""
         self._process.kill()
 
     def run(self, server):
@@ -81,7 +81,7 @@ class Runs:
 
 @pytest.fixture
 def runs(tmp_path):
-    """Return a function that makes the runs on a site, and the server of that site."""
+    """Return a function that makes the runs and the server of a site."""
     with ExitStack() as stack:
 
         def start(respond, *kill_at, **settings):
@@ -92,7 +92,7 @@ def runs(tmp_path):
 
 
 def pages_got(directory):
-    """Return the pages that the spider got in all runs, without what is dropped of their URLs."""
+    """Return the pages that the spider got in all runs, without the queries of their URLs."""
     lines = (directory / "got.txt").read_text(encoding="utf-8").split()
     return Counter(url.removeprefix(SITE).partition("?")[0] for url in lines)
 
@@ -102,7 +102,7 @@ def pages_got(directory):
     [1, 13, 44, *(pytest.param(at, marks=pytest.mark.long) for at in (2, 3, 5, 8, 21, 30, 40))],
 )
 def test_kill_loses_no_page(tmp_path, runs, at):
-    """After a kill -9 the next run gets what is missing, and counts what it may have repeated."""
+    """After a kill the next run gets what is missing, and counts what it may have repeated."""
     job, server = runs(site(PAGES), at)
     assert job.run(server) == -signal.SIGKILL
     before = list(server.hits)
@@ -117,7 +117,7 @@ def test_kill_loses_no_page(tmp_path, runs, at):
 
 @pytest.mark.parametrize("at", [40, pytest.param(13, marks=pytest.mark.long)])
 def test_kill_of_an_ordered_job_loses_no_page(tmp_path, runs, at):
-    """By expected news too: after a kill -9 the next run gets what is missing."""
+    """The same with URLCANON_ORDER = "novelty", which has a queue of its own."""
     job, server = runs(site(PAGES), at, URLCANON_ORDER="novelty")
     assert job.run(server) == -signal.SIGKILL
     assert job.run(server) == 0
@@ -129,13 +129,13 @@ LAST = {TRAP: 2_000, RICH: 240}
 
 
 def numbers_linked(host, number):
-    """Return which pages the one of this *number* links."""
+    """Return the numbers of the pages that page *number* of *host* links."""
     further = range(4 * number, 4 * number + 4) if host == TRAP else (number + 1, number + 2)
     return [n for n in further if n < LAST[host]]
 
 
 def trap_beside_news(request):
-    """Answer as two hosts: one has nothing to say and no end, the other one news to its end."""
+    """Answer as two hosts: an endless one without news, and one with news to its end."""
     host = request.url.removesuffix(request.target)
     if host == SITE:
         return links(f"{TRAP}/1", f"{RICH}/1")
@@ -157,7 +157,10 @@ def linked_by(urls):
 # the other host has more.
 @pytest.mark.parametrize("after", [1, pytest.param(20, marks=pytest.mark.long)])
 def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, after):
-    """What nothing was expected of is fetched or in the file, and there once."""
+    """After a kill each linked URL was fetched or is once in the file of what was left.
+
+    A later crawl takes all of that file up.
+    """
     file = tmp_path / "left.jsonl"
     since = 0
 
@@ -196,7 +199,7 @@ def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, after):
 
 
 def test_two_kills(tmp_path, runs):
-    """A run that takes up a killed job may be killed itself."""
+    """A run that takes up a killed job may be killed too."""
     job, server = runs(site(PAGES), 10, 25)
     assert job.run(server) == -signal.SIGKILL
     assert job.run(server) == -signal.SIGKILL
@@ -205,7 +208,7 @@ def test_two_kills(tmp_path, runs):
 
 
 def test_kill_of_a_job_with_many_fingerprints(tmp_path, runs):
-    """Fingerprints that Scrapy had stored are not taken for fetched pages: they were queued."""
+    """After a kill, URLs whose fingerprints Scrapy had stored are fetched: they were queued."""
     urls = [f"/p{n}" for n in range(420)]
     # Scrapy 2.15 lets each response wait a tenth of a second for its callback, for all that is
     # on the way meanwhile: nine responses may, since each counts a kilobyte or more.
@@ -220,7 +223,7 @@ def test_kill_of_a_job_with_many_fingerprints(tmp_path, runs):
 
 
 def test_half_a_record_is_no_record(tmp_path, runs):
-    """A journal whose last record was cut off is read up to there, and goes on from there."""
+    """A journal whose last record was cut off is read up to there, and extended from there."""
     job, server = runs(site(PAGES), 20)
     assert job.run(server) == -signal.SIGKILL
     journal = tmp_path / "job" / "urlcanon.journal"
@@ -231,7 +234,7 @@ def test_half_a_record_is_no_record(tmp_path, runs):
 
 @pytest.mark.parametrize("at", [15, *(pytest.param(at, marks=pytest.mark.long) for at in (32, 33))])
 def test_kill_with_declared_canonicals(tmp_path, runs, at):
-    """What was dropped because a page declared it is fetched again: that is not written down."""
+    """After a kill, URLs dropped because a page declared them are fetched again."""
     proof = [f"/a{n}{query}" for n in range(5) for query in ("?x=1", "")]
     variants = [f"/a{n}?x=1" for n in range(10, 30)]
     hubs = {"/": links(*proof, *variants, "/hub")}
@@ -256,7 +259,7 @@ def test_kill_with_declared_canonicals(tmp_path, runs, at):
 
 @deferred_f_from_coro_f
 async def test_variant_that_waits_outlives_an_orderly_stop(crawl):
-    """A job that is stopped in order and resumed rescues what had been waiting."""
+    """A variant that waited when a job was stopped is fetched in the next run if its page fails."""
     settings = {
         "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
         "JOBDIR": "job",
@@ -272,7 +275,7 @@ async def test_variant_that_waits_outlives_an_orderly_stop(crawl):
 
 @deferred_f_from_coro_f
 async def test_failure_outlives_an_orderly_stop(crawl):
-    """A variant that is linked in a later run than that in which its page failed is let through."""
+    """A variant that is linked in a later run than the one in which its page failed is fetched."""
     settings = {
         "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
         "JOBDIR": "job",
@@ -286,7 +289,10 @@ async def test_failure_outlives_an_orderly_stop(crawl):
 @pytest.mark.parametrize("url", ["/a", "/a?sid=2"])
 @deferred_f_from_coro_f
 async def test_page_whose_first_url_failed_in_an_earlier_run(crawl, url):
-    """Its canonical URL, which the next run finds, is another URL than that one too."""
+    """If the first URL failed in an earlier run, any other URL of the page is fetched.
+
+    The canonical URL too, though it has the same fingerprint as the one that failed.
+    """
     settings = {"JOBDIR": "job", "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
     await crawl(site({"/": links("/a?sid=1")}), settings)
     start = [Request(f"{SITE}/more", dont_filter=True)]
@@ -296,7 +302,10 @@ async def test_page_whose_first_url_failed_in_an_earlier_run(crawl, url):
 
 @deferred_f_from_coro_f
 async def test_depth_of_a_page_is_known_in_the_next_run(crawl):
-    """Linked there less deep it is fetched again, as in one run: its links are within the limit."""
+    """A page that the next run links at a lower depth is fetched again.
+
+    As within one run: at that depth its links are within DEPTH_LIMIT.
+    """
     settings = {"JOBDIR": "job", "DEPTH_LIMIT": 2}
     settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["sid"]}}
     pages = {"/": links("/b"), "/b": links("/a?sid=1"), "/a?sid=1": links("/c")}
