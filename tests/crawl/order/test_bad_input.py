@@ -1,4 +1,4 @@
-"""Sites on which there is little to learn, or nothing: the crawl goes on, and loses nothing."""
+"""Sites on which there is little or nothing to learn: the ordered crawl still fetches all of it."""
 
 import logging
 from itertools import count
@@ -20,7 +20,7 @@ VISITS = count()
 
 
 def anchors(number):
-    """Return the links of page *number*: three further on, and one back."""
+    """Return the links of page *number*: three pages further on, and one back."""
     further = [n for n in range(3 * number + 1, 3 * number + 4) if n < PAGES]
     return "".join(f'<a href="/page/{n}?from={number % 2}">x</a>' for n in (*further, number // 2))
 
@@ -53,7 +53,7 @@ def responder(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_crawl_of_what_says_nothing_ends_complete(crawl, caplog, kind):
-    """Nothing is raised, and the same is fetched as without the order."""
+    """The ordered crawl fetches what a crawl without the order does, and logs no error."""
     respond = responder(kind)
 
     class Patient(FollowSpider):
@@ -72,7 +72,7 @@ async def test_crawl_of_what_says_nothing_ends_complete(crawl, caplog, kind):
 
 @deferred_f_from_coro_f
 async def test_where_every_visit_shows_another_text_the_order_is_breadth_first(crawl, caplog):
-    """There is nothing to learn: the crawl says so, and what was linked first comes first."""
+    """If each visit shows another text, the crawl says so and goes breadth first."""
 
     def respond(request):
         number = int(request.path.rpartition("/")[2] or 0)
@@ -93,7 +93,7 @@ async def test_where_every_visit_shows_another_text_the_order_is_breadth_first(c
 @pytest.mark.parametrize("value", [lambda *_: 1 / 0, lambda *_: None, lambda *_: float("nan")])
 @deferred_f_from_coro_f
 async def test_worth_that_is_no_number_is_said_once_and_counts_nothing(crawl, caplog, value):
-    """A callable of the user that fails loses no page."""
+    """A callable in URLCANON_ORDER_BY that fails loses no page, and is logged once."""
     settings = {**NOVELTY, "URLCANON_ORDER_BY": value}
     result = await crawl(
         lambda r: KINDS["all alike"](int(r.path.rpartition("/")[2] or 0)), settings
@@ -113,7 +113,7 @@ def html(body):
 
 
 def test_comment_before_the_document_hides_nothing():
-    """Where links stand, and what the page says of itself, is read all the same."""
+    """A comment before <html> hides neither nofollow links nor what the page declares."""
     body = (
         "<html><head><meta name=robots content=noindex></head>"
         "<body><p><a href=/x rel=nofollow>x</a>"
@@ -127,5 +127,5 @@ def test_comment_before_the_document_hides_nothing():
 
 @pytest.mark.parametrize("url", ["http://[/", "//[", "http://a b/\x01", "/other"])
 def test_declared_url_of_any_form_is_another_one(url):
-    """One that cannot be read is no URL of this page either."""
+    """An invalid declared URL counts as one of another page."""
     assert trust(html(f"<html><head><link rel=canonical href='{url}'></head>")) < 1

@@ -1,4 +1,4 @@
-"""What lies behind pages that bring nothing is found all the same."""
+"""Content behind pages that bring nothing new is found all the same."""
 
 import tracemalloc
 
@@ -19,9 +19,9 @@ CHAIN, DEEP, FILTERS = 40, 30, 60
 
 
 def deep(request):
-    """Answer as a site whose articles stand behind a chain of pages without a word of their own.
+    """Answer as a site whose articles lie behind a chain of pages without a text of their own.
 
-    Each page of the chain links filtered views as well, which say something new.
+    Each page of the chain links filtered views too, which have some news.
     """
     kind, _, name = request.target.removeprefix("/").partition("/")
     if kind in {"article", "filter"}:
@@ -45,7 +45,7 @@ class DeepItems(FollowSpider):
 @pytest.mark.parametrize("by", ["text", "items"])
 @deferred_f_from_coro_f
 async def test_articles_behind_a_chain_are_all_fetched(crawl, by):
-    """By text as by items, of which the first comes after dozens of pages: nothing is lost."""
+    """All articles behind a chain of empty pages are fetched, ordered by text or by items."""
     result = await crawl(deep, {**NOVELTY, "URLCANON_ORDER_BY": by}, spider=DeepItems)
     articles = [hit for hit in result.hits if hit.startswith("/article/")]
     assert sorted(articles) == sorted(f"/article/{number}" for number in range(DEEP))
@@ -53,7 +53,7 @@ async def test_articles_behind_a_chain_are_all_fetched(crawl, by):
 
 
 def test_links_that_are_dropped_are_forgotten():
-    """Of a request that never began to wait nothing is kept, while its page is still followed."""
+    """Dropped links take next to no memory while the callback of their page is at work."""
     crawler = get_crawler(Spider, {"URLCANON_ORDER": "novelty"})
     order = Crawl.of(crawler).ordered.order
     request = Request("http://a.example/")

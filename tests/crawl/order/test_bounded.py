@@ -1,4 +1,4 @@
-"""What the order remembers does not grow with the crawl."""
+"""The memory of the order does not grow with the crawl; its turns each take the right one."""
 
 import tracemalloc
 
@@ -12,7 +12,7 @@ from scrapy_urlcanon.novelty.packing import packed, unpacked
 
 
 def lane(room=None, worth=lambda last: 1 / (1 + last), doubts=lambda kinds: [1.0] * len(kinds)):
-    """Return a lane where the last of the features says what is expected."""
+    """Return a lane where the last of the features tells what a request is worth."""
 
     def count_on(kinds):
         return [worth(max(unpacked(features))) for features in kinds], [0.0] * len(kinds)
@@ -26,7 +26,7 @@ def features(number):
 
 
 def test_many_requests_of_few_classes_take_no_memory_but_their_numbers():
-    """8,000 come and go, behind 400 of which least is expected: the heaps stay small."""
+    """The heaps of a lane stay small while thousands of requests of few classes pass through."""
     waiting = lane()
     for number in range(400):
         waiting.push(number, features(9))
@@ -41,7 +41,7 @@ def test_many_requests_of_few_classes_take_no_memory_but_their_numbers():
 
 
 def test_classes_of_all_sites_are_bounded(monkeypatch):
-    """Past the bound the shape of a URL tells what there is to tell; all come out again."""
+    """Past the bound of classes, requests share the class of their shape, and none is lost."""
     monkeypatch.setattr(lanes, "_MAX_CLASSES_IN_ALL", 50)
     room = Room()
     sites = [lane(room) for _ in range(10)]
@@ -55,7 +55,7 @@ def test_classes_of_all_sites_are_bounded(monkeypatch):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_state_of_a_lane_comes_back(count):
-    """Classes of one request and of several, in the order in which they had waited."""
+    """A restored lane has its requests in the order in which they waited."""
     before, after = lane(), lane()
     for number in range(10 * count):
         before.push(number, features(number % 10))
@@ -64,7 +64,10 @@ def test_state_of_a_lane_comes_back(count):
 
 
 def test_lane_of_a_resumed_job_takes_no_more_memory():
-    """Most kinds of a broad crawl have one request, for which there is no queue then either."""
+    """A restored lane takes as little memory as the one that was stored.
+
+    Most classes of a broad crawl have one request, and need no queue.
+    """
     taken = []
     state = {features(number).all: (b"", [number]) for number in range(1_000)}
     for fill in (
@@ -83,7 +86,7 @@ def test_lane_of_a_resumed_job_takes_no_more_memory():
 
 
 def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
-    """Of two that were fetched equally often, and within one, that which waits longest."""
+    """LEAST_TRIED takes the shape that was fetched least often, and of it the oldest request."""
     waiting = lane()
     for number in range(9):
         waiting.push(number, Features(packed([number // 3]), packed([number // 3, number])))
@@ -93,7 +96,7 @@ def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
 
 @pytest.mark.parametrize(("worth", "shares"), [(0.2, [4, 2, 1]), (0.4, [3, 3, 0])])
 def test_shapes_have_turns_by_the_root_of_their_number_and_by_what_is_expected(worth, shares):
-    """Of 16, 4 and 1 that are worth the same; and where the 4 are worth twice as much."""
+    """SHAPES takes shapes by the root of their number, weighted by what is expected of them."""
     shapes = [0] * 16 + [1] * 4 + [2]
     waiting = lane(worth=lambda last: worth if last == 101 else 0.2)
     for number, shape in enumerate(shapes):
@@ -103,7 +106,7 @@ def test_shapes_have_turns_by_the_root_of_their_number_and_by_what_is_expected(w
 
 
 def test_kind_that_was_found_last_comes_first_in_its_turn():
-    """Within one, that which waits longest."""
+    """NEWEST takes the class that was found last, and of it the oldest request."""
     waiting = lane()
     for number in range(9):
         waiting.push(number, features(number // 3))
@@ -113,7 +116,7 @@ def test_kind_that_was_found_last_comes_first_in_its_turn():
 
 
 def test_that_of_which_least_is_known_comes_first_in_its_turn():
-    """Of two of which as little is known, and within one kind, that which waits longest."""
+    """LEAST_KNOWN takes the class of which least is known, and of it the oldest request."""
     known = OnlineModel(prior=0.5)
     waiting = lane(worth=lambda _: 0.5, doubts=known.doubts)
     kinds = [Features(packed([kind]), packed([kind, 100 + kind])) for kind in range(3)]
@@ -128,7 +131,7 @@ def test_that_of_which_least_is_known_comes_first_in_its_turn():
 
 
 def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
-    """Of 1,600 kinds one turns out to be worth much: it does not wait for hundreds of others."""
+    """Of 1,600 classes, one that turns out to be worth much is taken within 30 requests."""
     worth = {}
     waiting = lane(worth=lambda last: worth.get(last, 0.5))
     for number in range(1_600):
@@ -138,7 +141,7 @@ def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
 
 
 def test_of_two_that_are_about_as_good_that_which_waits_longest_comes_first():
-    """A few per cent more are no reason to leave the order of the links, twice as much is one."""
+    """BEST keeps the order of links between classes whose worth differs by a few per cent."""
     worth = {101: 0.2, 102: 0.21, 103: 0.42}
     waiting = lane(worth=worth.get)
     for number in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""The crawl knows when it is done, and what it left is not lost."""
+"""URLCANON_STOP ends a crawl without further news, and loses nothing of what it leaves."""
 
 import json
 import logging
@@ -29,14 +29,14 @@ SID = {"site.example": {"drop_params": ["sid"]}}
 
 
 def calendar():
-    """Return a site of 30 articles with a calendar that never ends, and its server."""
+    """Return a site of 30 articles with an endless calendar, and its server."""
     site = type("Small", (SITES["calendar"],), {"articles": 30})()
     return site, lambda request: page(site(request.url) or "", status=200)
 
 
 @deferred_f_from_coro_f
 async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
-    """What is left is in a file, and counted by kind; a later crawl takes it up."""
+    """A crawl of an endless site ends with all articles; a later one takes up what was left."""
     site, respond = calendar()
     result = await crawl(respond, STOPPING, start=[f"{site.host}/"])
     assert result.stats["finish_reason"] == NO_NEWS
@@ -53,7 +53,7 @@ async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
 
 
 class Rules(CrawlSpider):
-    """Follows every link, with the text of each in the meta of its request."""
+    """A CrawlSpider that follows every link, whose rules put the link text in meta."""
 
     name = "rules"
     rules = (Rule(LinkExtractor()),)
@@ -65,7 +65,7 @@ class Rules(CrawlSpider):
 
 @deferred_f_from_coro_f
 async def test_refusals_are_no_sign_that_nothing_is_left(crawl):
-    """A shop that is asked too fast has not less to show, nor are its shoes a trap."""
+    """Pages that the server refuses (429) do not count as pages without news."""
     links = "".join(f"<a href=/shoes/{n}>shoes</a>" for n in range(70))
 
     def respond(request):
@@ -79,7 +79,7 @@ async def test_refusals_are_no_sign_that_nothing_is_left(crawl):
 
 @deferred_f_from_coro_f
 async def test_server_that_is_out_of_order_for_a_while_has_not_less_to_show(crawl):
-    """What it failed to show says nothing of what waits, so that the crawl goes on until it can."""
+    """Two hundred errors in a row do not end the crawl: the pages after them are fetched."""
     posts = range(1, 301)
     asked = count()
 
@@ -96,7 +96,7 @@ async def test_server_that_is_out_of_order_for_a_while_has_not_less_to_show(craw
 
 @deferred_f_from_coro_f
 async def test_crawl_spider_is_done_too(crawl, tmp_path):
-    """What it leaves of an endless site is in the file, with what the links were called."""
+    """A CrawlSpider ends on an endless site too, and leaves its requests with their link texts."""
     site, respond = calendar()
     settings = {**STOPPING, "CLOSESPIDER_PAGECOUNT": 400}
     result = await crawl(respond, settings, start=[f"{site.host}/"], spider=Rules)
@@ -109,7 +109,7 @@ async def test_crawl_spider_is_done_too(crawl, tmp_path):
 
 @deferred_f_from_coro_f
 async def test_what_is_left_is_written_a_hundred_at_a_time(crawl, tmp_path, monkeypatch):
-    """What comes over the network has its turn in between, and the crawl still ends at once."""
+    """What is left is written a hundred requests at a time, so that the reactor is not blocked."""
     turns = [0]
     add = LeftRequests.add
 
@@ -138,7 +138,7 @@ async def test_what_is_left_is_written_a_hundred_at_a_time(crawl, tmp_path, monk
 
 @deferred_f_from_coro_f
 async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, caplog):
-    """Nothing is taken up, and the start requests are fetched."""
+    """If the file of URLCANON_TAKE_UP is missing, one error says so, and the crawl goes on."""
     path = tmp_path / "left.jsonl"
     result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
     assert len(result.hits) == 1
@@ -149,7 +149,7 @@ async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, ca
 
 @deferred_f_from_coro_f
 async def test_crawl_that_has_no_order_says_that_it_will_not_end(crawl, caplog):
-    """To see that nothing is left takes what the order expects."""
+    """URLCANON_STOP without URLCANON_ORDER has no effect, and a warning says so."""
     settings = {"URLCANON_STOP": 0.01, "URLCANON_ORDER_BY": "items"}
     await crawl(lambda _: page("<p>text"), settings)
     for name in settings:
@@ -166,7 +166,7 @@ ODD = {
 
 
 def test_request_that_is_left_is_taken_up_as_it_was(tmp_path):
-    """With all that its callback needs, of whatever plain kind."""
+    """A request that was left comes back with meta and cb_kwargs of all plain types."""
     left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
     left.add(Request(f"{SITE}/a", cb_kwargs=ODD, meta=ODD, headers={"X-A": "b"}))
     [request] = left
@@ -181,7 +181,7 @@ ITSELF["itself"] = [ITSELF]
     "value", [object(), {1, 2}, Counter("a"), type("Own", (str,), {})("a"), ITSELF]
 )
 def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
-    """It is fetched: what is missing of it would be missed by the callback."""
+    """A request with values that JSON cannot hold is not left, but fetched."""
     left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
     with pytest.raises(ValueError, match="cannot be written as JSON"):
         left.add(Request(f"{SITE}/a", meta={"value": [value]}))
@@ -190,7 +190,7 @@ def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
 
 
 def test_request_of_a_class_that_is_gone_is_told(tmp_path, monkeypatch, caplog):
-    """What waits and what was left beside it goes on; a crawl does not end for it."""
+    """If the class of a stored request is gone, that is logged, and all others are taken up."""
     module = ModuleType("gone")
     module.Own = type("Own", (Request,), {"__module__": "gone"})
     monkeypatch.setitem(sys.modules, "gone", module)
@@ -210,7 +210,7 @@ def test_request_of_a_class_that_is_gone_is_told(tmp_path, monkeypatch, caplog):
 
 @deferred_f_from_coro_f
 async def test_lines_that_are_no_requests_are_told_and_counted(crawl, tmp_path, caplog):
-    """As of a file that is something else; and how many requests are taken up."""
+    """Lines of URLCANON_TAKE_UP that are no requests are logged, and the rest is fetched."""
     path = tmp_path / "left.jsonl"
     request = json.dumps({"url": f"{SITE}/left", "callback": "parse"})
     path.write_text("\n".join(["[1, 2]", '{"a": 1}', *("no request" for _ in range(98)), request]))
@@ -225,7 +225,7 @@ async def test_lines_that_are_no_requests_are_told_and_counted(crawl, tmp_path, 
 
 @deferred_f_from_coro_f
 async def test_forms_that_repeat_what_they_were_asked_for_are_no_news(crawl):
-    """Short pages without end, of which each says three words that none before said."""
+    """Endless forms that each repeat three words of their URL do not keep the crawl going."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -244,7 +244,7 @@ async def test_forms_that_repeat_what_they_were_asked_for_are_no_news(crawl):
 
 @deferred_f_from_coro_f
 async def test_missing_pages_that_propose_words_are_no_news(crawl):
-    """They link more of their kind without end, and each says one sentence with new words in it."""
+    """Endless error pages that each suggest a few other words do not keep the crawl going."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -266,7 +266,7 @@ async def test_missing_pages_that_propose_words_are_no_news(crawl):
 
 @deferred_f_from_coro_f
 async def test_other_sites_go_on_where_one_is_done(crawl):
-    """One host has nothing new after its first pages, and another has to its end."""
+    """If one host has no more news, another one is crawled to its end."""
     rich = "http://rich.example"
 
     def respond(request):
@@ -285,7 +285,7 @@ async def test_other_sites_go_on_where_one_is_done(crawl):
 
 @deferred_f_from_coro_f
 async def test_what_one_of_many_alike_links_leads_to_is_found_by_a_later_crawl(crawl, tmp_path):
-    """Nothing tells it from the others before: the crawl may end without it, and says so."""
+    """News behind one of 300 equal links may be left; a later crawl that takes it up finds it."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -310,7 +310,7 @@ async def test_what_one_of_many_alike_links_leads_to_is_found_by_a_later_crawl(c
 
 @deferred_f_from_coro_f
 async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
-    """Where pages keep bringing news, the crawl ends as any other."""
+    """A site with news to its end is crawled to its end."""
     site = type("Small", (SITES["even"],), {"articles": 80})()
     result = await crawl(lambda request: page(site(request.url)), STOPPING, start=[f"{site.host}/"])
     assert result.stats["finish_reason"] == "finished"
@@ -318,14 +318,14 @@ async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
 
 
 def of_former_version(data):
-    """Return the file *data* as a former version wrote it: whole, with another meaning."""
+    """Return the file *data* with the header of a former version."""
     return data.replace(b"urlcanon order 10\n", b"urlcanon order 9\n", 1)
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], of_former_version, None])
 @deferred_f_from_coro_f
 async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage):
-    """A job goes on with its lines; a file that cannot be used is said, and the crawl goes on."""
+    """A resumed job has what it had learned; if the file is damaged, a warning says so."""
     job = {**NOVELTY, "JOBDIR": "job"}
     text = words("text", 50)
     await crawl(lambda _: page(text), job)
@@ -340,7 +340,7 @@ async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage)
 
 
 def tree(request):
-    """Answer with links to four further pages, each under two URLs, and with nothing else."""
+    """Answer with links to four further pages, each under two URLs."""
     number = int(request.path[1:] or 0)
     further = [n for n in range(4 * number + 1, 4 * number + 5) if n < 300]
     # Of the last ones, which link nothing, the text is the same: no news that comes late.
@@ -349,7 +349,7 @@ def tree(request):
 
 @deferred_f_from_coro_f
 async def test_job_takes_up_what_it_left_itself(crawl, tmp_path):
-    """The duplicate filter of the job has seen all of it, and yet each page is fetched, once."""
+    """A job that takes up its own file fetches each page once, though all are in requests.seen."""
     job = {**STOPPING, "JOBDIR": "job", "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
     first = await crawl(tree, job)
     assert urls_in(tmp_path / "left")
@@ -363,7 +363,10 @@ async def test_job_takes_up_what_it_left_itself(crawl, tmp_path):
 
 @deferred_f_from_coro_f
 async def test_variants_of_what_was_left_are_left_with_it(crawl, tmp_path):
-    """A later crawl fetches them where what stands for their page fails, and only there."""
+    """Variants of requests that were left are left too.
+
+    A later crawl fetches one only if the request of its page fails.
+    """
     settings = {**STOPPING, "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
     await crawl(tree, settings)
     left = urls_in(tmp_path / "left")
@@ -382,9 +385,9 @@ async def test_variants_of_what_was_left_are_left_with_it(crawl, tmp_path):
 @pytest.mark.parametrize("job", [{}, {"JOBDIR": "job"}])
 @deferred_f_from_coro_f
 async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_path, job):
-    """Requests of a lower priority begin again; the variants of what was left are left with it.
+    """Requests of a lower priority reopen a site, but not what was left of it.
 
-    Also where the job is stopped before it comes to them.
+    Variants of what was left are left too, even if the job is stopped in between.
     """
 
     class Prioritizing(FollowSpider):
@@ -414,7 +417,7 @@ async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_pat
 
 @deferred_f_from_coro_f
 async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplog):
-    """Its callback is none of the spider's; that is said, once."""
+    """Requests whose callback is no method of the spider are fetched: no file can hold them."""
 
     class Closures(FollowSpider):
         def parse(self, response):
@@ -431,7 +434,7 @@ async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplo
 @pytest.mark.parametrize("by", ["items", "builtins.len"])
 @deferred_f_from_coro_f
 async def test_pages_with_new_items_come_first(crawl, by, monkeypatch):
-    """Essays are full of new words, and what the user wants stands elsewhere."""
+    """With URLCANON_ORDER_BY = "items" pages with items come before long texts without."""
     # Scrapy 2.15 hands each response to the spider a tenth of a second after it came: a third of
     # this site is fetched by then, of a server that answers at once.
     monkeypatch.setattr("scrapy.utils.defer._DEFER_DELAY", 0)
@@ -460,7 +463,7 @@ def _count(response, items):
 
 
 def test_request_comes_back_as_it_was(tmp_path):
-    """Bytes too; and a line that is none is passed over."""
+    """A request that was left comes back whole; lines that cannot be read are skipped."""
     left = LeftRequests(tmp_path / "left", None)
     left.add(Request(f"{SITE}/a", method="POST", body=b"\xff", meta={"depth": 2}, priority=3))
     with left.path.open("ab") as file:

@@ -1,4 +1,4 @@
-"""Before a crawl is closed, requests are drawn at random from all that wait."""
+"""Before URLCANON_STOP closes a crawl, requests are drawn at random from all that wait."""
 
 import json
 from itertools import count
@@ -18,7 +18,7 @@ STOPPING = {**ONE_BY_ONE, "URLCANON_ORDER": "novelty", "URLCANON_STOP": SHARE}
 
 
 def waiting(count):
-    """Return a lane in which so many requests of a few classes wait."""
+    """Return a lane with *count* requests of three classes."""
     lane = Lane(lambda kinds: ([0.2] * len(kinds),) * 2, lambda kinds: [0.5] * len(kinds), Room())
     features = UrlFeatures()
     for number in range(count):
@@ -27,7 +27,7 @@ def waiting(count):
 
 
 def test_each_request_is_drawn_once():
-    """In another order than that in which they wait."""
+    """Each request is drawn once, in a random order."""
     lane = waiting(300)
     drawn = [lane.take(Turn.DRAWN)[0] for _ in range(300)]
     assert sorted(drawn) == list(range(300))
@@ -37,7 +37,7 @@ def test_each_request_is_drawn_once():
 
 
 def test_what_is_drawn_next_can_be_looked_at():
-    """The queue is asked so, and other requests may be taken before."""
+    """`peek` shows the request that `take` draws next, even if others are taken in between."""
     lane = waiting(60)
     for _ in range(20):
         assert lane.peek(Turn.DRAWN) == lane.peek(Turn.DRAWN) == lane.take(Turn.DRAWN)[0]
@@ -45,7 +45,7 @@ def test_what_is_drawn_next_can_be_looked_at():
 
 
 def test_what_is_best_next_can_be_looked_at_while_the_crawl_learns():
-    """What waits is scored again where it is looked at, if it is to be where one is taken."""
+    """`peek` shows the request that `take` gives next, though scores change at each look."""
     calls = count(1)
 
     def count_on(kinds):
@@ -61,7 +61,7 @@ def test_what_is_best_next_can_be_looked_at_while_the_crawl_learns():
 
 
 def test_what_was_not_drawn_keeps_its_place():
-    """The one that waits longest is still the first, and none is lost."""
+    """Requests that were not drawn keep their order, and none is lost."""
     lane = waiting(60)
     drawn = {lane.take(Turn.DRAWN)[0] for _ in range(30)}
     left = [lane.take(Turn.OLDEST)[0] for _ in range(30)]
@@ -69,7 +69,7 @@ def test_what_was_not_drawn_keeps_its_place():
 
 
 def test_shapes_that_were_hardly_tried_have_each_second_turn():
-    """Until each that waits was tried so often; of one shape alone the draws are tries."""
+    """Every second draw is of the shape that was tried least, until all were tried often enough."""
     lane = waiting(300)
     turns = []
     for _ in range(60):
@@ -91,7 +91,7 @@ def test_shapes_that_were_hardly_tried_have_each_second_turn():
 @pytest.mark.parametrize("first", [100, 200, 300])
 @deferred_f_from_coro_f
 async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path, first):
-    """No URL tells it, and it is expected no more; of what is left too little has it."""
+    """News that nothing foretells keeps a crawl going if it is frequent among what waits."""
 
     def has_news(number):
         return number > first and number % 5 == 0
@@ -112,7 +112,7 @@ async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path
 @pytest.mark.parametrize("first", [20, 25])
 @deferred_f_from_coro_f
 async def test_what_leads_on_is_followed_though_it_is_rare_among_what_waits(crawl, first):
-    """Of the topics on the first pages of a list nothing is left but forms, and these are many."""
+    """The list pages that lead to news are followed, though few among very many forms."""
     last = first + 10
 
     def respond(request):

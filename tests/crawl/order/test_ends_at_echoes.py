@@ -1,4 +1,4 @@
-"""A search that says what it was asked for has an end, whatever it is asked next."""
+"""A search that echoes its query has an end, however many queries it links."""
 
 import json
 from urllib.parse import parse_qs
@@ -15,7 +15,7 @@ NEXT = words("next", 300).split()
 
 @deferred_f_from_coro_f
 async def test_searches_for_ever_more_words_end(crawl):
-    """Each proposes to ask for another word too, twelve of three hundred, and finds nothing."""
+    """Searches that find nothing, and each link twelve longer queries, end."""
 
     def respond(request):
         path, _, query = request.target.partition("?")
@@ -40,7 +40,7 @@ async def test_searches_for_ever_more_words_end(crawl):
 
 @deferred_f_from_coro_f
 async def test_views_of_data_that_differ_in_their_links_end(crawl):
-    """Each of 300 views of the same rows in JSON has the addresses of a dozen others."""
+    """Views of the same JSON rows that differ in their links alone end."""
 
     def respond(request):
         path, _, view = request.target.partition("?")
@@ -60,5 +60,5 @@ async def test_views_of_data_that_differ_in_their_links_end(crawl):
 
 
 def hash_of(text):
-    """Return a number that is another one for most texts."""
+    """Return a number that differs for most texts."""
     return sum(map(ord, text))

@@ -1,4 +1,4 @@
-"""Pages without end that put together what other pages say have an end, though each line is new."""
+"""Endless pages made of the words of other pages have an end, though each of their lines is new."""
 
 from random import Random
 
@@ -25,7 +25,7 @@ def compared(random):
 
 
 def found(random):
-    """Return what a search shows of articles: some words of each, that begin and end anywhere."""
+    """Return snippets of several articles, as a search shows them."""
     texts = [" ".join(lines).split() for lines in random.sample(ARTICLES, 8)]
     begins = [random.randrange(60) for _ in texts]
     return "<br>".join(
@@ -35,14 +35,14 @@ def found(random):
 
 
 def filled(random):
-    """Return a sentence that is filled from lists of words."""
+    """Return a sentence with words from lists filled in."""
     return " ".join(f"the {random.choice(each)}" for each in LISTS)
 
 
 @pytest.mark.parametrize("text", [shuffled, compared, found, filled])
 @deferred_f_from_coro_f
 async def test_what_is_put_together_of_known_words_ends(crawl, text):
-    """Each page leads to two more of its kind, beside forty articles."""
+    """A crawl of such pages ends, and has fetched all articles."""
 
     def respond(request):
         kind, _, number = request.target.strip("/").partition("/")
@@ -61,7 +61,7 @@ async def test_what_is_put_together_of_known_words_ends(crawl, text):
 
 @deferred_f_from_coro_f
 async def test_records_of_known_words_are_fetched(crawl):
-    """Of each record the name is its own, and the way in which its words stand together."""
+    """Records with names of their own are all fetched, though their values are known words."""
 
     def respond(request):
         _, _, number = request.target.strip("/").partition("/")
@@ -78,7 +78,7 @@ async def test_records_of_known_words_are_fetched(crawl):
 @pytest.mark.parametrize("text", [shuffled, compared, found])
 @deferred_f_from_coro_f
 async def test_what_is_put_together_comes_after_what_says_something_else(crawl, text):
-    """A book, all of whose words the first page has, is shown so in lines that no page had."""
+    """Pages that recombine known words come after articles with words of their own."""
     book = "".join(f"<p>{line}" for lines in ARTICLES for line in lines)
 
     def respond(request):

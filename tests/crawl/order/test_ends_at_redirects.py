@@ -1,4 +1,4 @@
-"""A redirect to what is not fetched again, or at all, is a fetch that brought nothing new."""
+"""A redirect to a page that was fetched, or off site, is a fetch without news."""
 
 import pytest
 from loopback import page, redirect
@@ -43,7 +43,7 @@ def site(target, *, shown=()):
 @pytest.mark.parametrize("target", ["/", "/login", "/go/{}/again", "http://{}.elsewhere.example/"])
 @deferred_f_from_coro_f
 async def test_crawl_of_which_nothing_else_is_left_ends(crawl, target):
-    """To what was had, by one hop or two, or to what is off site, of which no signal tells."""
+    """A crawl ends if all that is left redirects to fetched pages, or off site."""
     result = await crawl(site(target), STOPPING, spider=OnSite)
     assert result.stats["finish_reason"] == "urlcanon_no_news"
     assert sum("essay" in hit for hit in result.hits) == ESSAYS
@@ -53,7 +53,7 @@ async def test_crawl_of_which_nothing_else_is_left_ends(crawl, target):
 
 @deferred_f_from_coro_f
 async def test_what_leads_off_site_comes_last(crawl):
-    """It is learned from as any other redirect is."""
+    """URLs that redirect off site come last once some of them have."""
     found = site("http://{}.elsewhere.example/")
 
     def respond(request):
@@ -70,7 +70,7 @@ async def test_what_leads_off_site_comes_last(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirects_that_lead_to_pages_with_news_are_no_trap(crawl):
-    """Those of one in ten: a rule that ends them would lose these."""
+    """Redirects of which one in ten leads to news are followed, and not called a trap."""
     result = await crawl(site("/", shown=range(5, COUNT, 10)), STOPPING, spider=OnSite)
     assert KIND not in result.figures
     assert sum("hidden" in hit for hit in result.hits) == COUNT // 10

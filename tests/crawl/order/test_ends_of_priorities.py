@@ -1,4 +1,7 @@
-"""Each priority of a site ends for itself, and so does what redirects, fails or is tried again."""
+"""URLCANON_STOP ends each priority of a site by itself.
+
+Redirects and retries belong to the priority that their request had.
+"""
 
 import logging
 
@@ -24,7 +27,7 @@ AT_ONCE = {"CONCURRENT_REQUESTS": 4, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000}
 
 
 def needed():
-    """Return how many fetches without news end a site, with those that are drawn at random."""
+    """Return how many fetches without news end a site, random draws included."""
     ending = Ending(SHARE)
     fetches = 0
     while not ending.is_done("site", 0):
@@ -37,7 +40,7 @@ NEEDED = needed()
 
 
 class ItemsFirst(FollowSpider):
-    """Fetches items before all else."""
+    """Gives items a higher priority than all else."""
 
     def parse(self, response):
         for request in response.follow_all(css="a"):
@@ -45,7 +48,7 @@ class ItemsFirst(FollowSpider):
 
 
 def number_of(request):
-    """Return which page of its kind *request* is for."""
+    """Return the number of the requested page."""
     return int(request.target.rpartition("/")[2] or 0)
 
 
@@ -57,7 +60,7 @@ def anchors(kind, numbers):
 @pytest.mark.parametrize("items", range(NEEDED - 2, NEEDED + 3))
 @deferred_f_from_coro_f
 async def test_lower_priority_has_its_chance_wherever_the_higher_one_ends(crawl, items):
-    """Also where the last item was fetched just when it was known that items say nothing."""
+    """Articles of a lower priority are fetched, whichever item was the last of the higher one."""
 
     def respond(request):
         if "/item/" in request.target:
@@ -72,7 +75,7 @@ async def test_lower_priority_has_its_chance_wherever_the_higher_one_ends(crawl,
 
 @deferred_f_from_coro_f
 async def test_lists_and_the_items_on_them_both_end(crawl):
-    """Each list without end links three items, which come first: neither keeps the other going."""
+    """Endless lists with items of a higher priority end: neither keeps the other going."""
 
     def respond(request):
         number = number_of(request)
@@ -87,7 +90,7 @@ async def test_lists_and_the_items_on_them_both_end(crawl):
 
 
 def moved(request):
-    """Have each day of a calendar linked by a URL that redirects to it."""
+    """Link each day of a calendar by a URL that redirects to it."""
     number = number_of(request)
     if request.target.startswith("/go/"):
         return Response(302, (("Location", f"/day/{number}"),))
@@ -95,7 +98,7 @@ def moved(request):
 
 
 def failing(request):
-    """Have each third day of a calendar fail."""
+    """Let each third day of a calendar fail."""
     number = number_of(request)
     if number and number % 3 == 0:
         return page("failed", status=500)
@@ -105,14 +108,17 @@ def failing(request):
 @pytest.mark.parametrize(("respond", "fetches"), [(moved, 2), (failing, 3)])
 @deferred_f_from_coro_f
 async def test_what_comes_again_is_of_the_priority_that_it_had(crawl, respond, fetches):
-    """Scrapy raises that of a redirect and lowers that of a retry; no site begins again by that."""
+    """The changed priority of a redirect or retry does not reopen a site.
+
+    Scrapy raises the one and lowers the other.
+    """
     result = await crawl(respond, {**STOPPING, **AT_ONCE, "RETRY_TIMES": 2})
     assert result.stats["finish_reason"] == NO_NEWS
     assert len(result.hits) < fetches * NEEDED + 30
 
 
 class Failing(FollowSpider):
-    """Has a callback that fails on each page but the first, after its links."""
+    """Has a callback that raises on each page but the first, after its links."""
 
     def parse(self, response):
         yield from response.follow_all(css="a")
@@ -122,7 +128,7 @@ class Failing(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_pages_on_which_the_callback_fails_have_no_items(crawl):
-    """They are learned from, and a crawl that has nothing but such pages is done."""
+    """Pages whose callback raises count as pages without items, and end a crawl."""
 
     def respond(request):
         number = number_of(request)
@@ -134,7 +140,7 @@ async def test_pages_on_which_the_callback_fails_have_no_items(crawl):
 
 
 def chain_and_articles(request):
-    """Link a chain without end first, that says nothing, and articles only deep in another one."""
+    """Link an endless chain without news first, and articles deep in another one."""
     number = number_of(request)
     if "/article/" in request.target:
         return page(words(request.target, 60) + anchors("article", (number + 1,)))
@@ -146,7 +152,7 @@ def chain_and_articles(request):
 @pytest.mark.parametrize("priority", [1, -1])
 @deferred_f_from_coro_f
 async def test_depth_has_no_say_in_the_order(crawl, caplog, priority):
-    """As the queues of Scrapy have none, where the project asks for one of its two orders."""
+    """DEPTH_PRIORITY changes nothing in an ordered crawl, and a warning says so."""
     plain = await crawl(chain_and_articles, STOPPING)
     caplog.clear()
     deep = await crawl(chain_and_articles, {**STOPPING, "DEPTH_PRIORITY": priority})
@@ -159,7 +165,7 @@ async def test_depth_has_no_say_in_the_order(crawl, caplog, priority):
 
 
 class OwnScheduler(Scheduler):
-    """Is that of Scrapy."""
+    """A scheduler of the user."""
 
 
 @pytest.mark.parametrize(
@@ -172,7 +178,7 @@ class OwnScheduler(Scheduler):
 )
 @deferred_f_from_coro_f
 async def test_depth_counts_where_the_order_is_not_at_work(crawl, settings, depth):
-    """Then the crawl goes as Scrapy's queue has it."""
+    """DEPTH_PRIORITY stays in force if another queue or scheduler keeps the order from working."""
     settings = {**ONE_BY_ONE, "URLCANON_ORDER": "novelty", "DEPTH_PRIORITY": 1, **settings}
     result = await crawl(lambda _: page("text"), settings)
     assert result.crawler.settings.getint("DEPTH_PRIORITY") == depth

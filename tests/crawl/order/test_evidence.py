@@ -1,7 +1,7 @@
-"""What a site says of its links and pages is evidence, and so is where a link stands.
+"""What a site says of its links and pages is evidence for the order, and so is a link's place.
 
-The URLs of a test are all of one shape, or their pages all bring as much, so that only the evidence
-tells them apart.
+The URLs of a test have one shape, or their pages bring as much, so that only the evidence tells
+them apart.
 """
 
 import gzip
@@ -21,7 +21,7 @@ FIRST = COUNT + COUNT // 3
 
 
 def text(target):
-    """Return a page that says something new where its number is even, else what all others say."""
+    """Return a page with news if its number is even, else one without."""
     number = int(target.rpartition("/")[2])
     return page(words(target, 40) if number % 2 == 0 else "<p>Nothing of this is new")
 
@@ -49,7 +49,7 @@ LINKS = {
 @pytest.mark.parametrize("kind", LINKS)
 @deferred_f_from_coro_f
 async def test_links_that_led_to_nothing_new_come_last(crawl, kind):
-    """Those with ``rel=nofollow``, or those that stand in a list and not in the text."""
+    """Links with nofollow, or in lists, come last if such links led to nothing new."""
 
     def respond(request):
         return page(in_a_page(LINKS[kind])) if request.target == "/" else text(request.target)
@@ -62,7 +62,7 @@ async def test_links_that_led_to_nothing_new_come_last(crawl, kind):
 )
 @deferred_f_from_coro_f
 async def test_pages_that_give_themselves_up_come_last(crawl, head):
-    """They say as much as others, but not to be found, or that another URL is theirs."""
+    """Pages with noindex, or that declare another URL, come last though their text is new."""
 
     def respond(request):
         kind = request.target.split("/")[1]
@@ -80,7 +80,7 @@ async def test_pages_that_give_themselves_up_come_last(crawl, head):
 
 @deferred_f_from_coro_f
 async def test_views_of_the_page_that_links_them_come_last(crawl):
-    """Their URLs are of one shape with those of other pages, and stand among these."""
+    """Links from a page to views of itself come last, though all URLs have one shape."""
 
     def respond(request):
         number, _, view = request.target.removeprefix("/page/").partition("?view=")
@@ -112,7 +112,7 @@ class BothSpider(SitemapSpider):
 @pytest.mark.parametrize("packed", [False, True])
 @deferred_f_from_coro_f
 async def test_what_a_sitemap_lists_is_told_from_what_is_linked(crawl, packed):
-    """URLs of one shape: all that the sitemap lists bring something, the others nothing."""
+    """URLs of a sitemap come first if these bring news and linked ones of their shape do not."""
     urls = "".join(f"<url><loc>{SITE}/page/{n}</loc></url>" for n in range(0, 2 * COUNT, 2))
     sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
 
@@ -138,7 +138,7 @@ TURN, PAGES_OF_A_HUB = 200, 5
 
 @deferred_f_from_coro_f
 async def test_old_evidence_decays(crawl):
-    """What brought much in the first half of a crawl, and then no more, comes last soon after."""
+    """A kind of page that brought much, and then no more, comes last soon after."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -169,7 +169,7 @@ LISTED, LISTS = 10, 60
 @pytest.mark.parametrize("seed", [1, 2])
 @deferred_f_from_coro_f
 async def test_lists_of_what_waits_in_plenty_come_after_it(crawl, seed):
-    """Each list has a line of each article and links the next two lists; all say something."""
+    """Lists of articles come after the articles when many of these wait."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -190,7 +190,7 @@ async def test_lists_of_what_waits_in_plenty_come_after_it(crawl, seed):
 @pytest.mark.parametrize("seed", [1, 2])
 @deferred_f_from_coro_f
 async def test_kind_that_brings_little_is_not_tried_for_ever(crawl, seed):
-    """Each article links its form, which has a few words of its own, and three further articles."""
+    """Forms with a few words of their own are tried rarely while articles wait."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -208,7 +208,7 @@ async def test_kind_that_brings_little_is_not_tried_for_ever(crawl, seed):
 
 @deferred_f_from_coro_f
 async def test_second_way_to_a_record_comes_after_other_records(crawl):
-    """Lists of all orders and lengths link it with the way back; as texts all numbers are one."""
+    """A second URL of a record, with another way back, comes after other records."""
 
     def respond(request):
         url = urlsplit(request.target)
@@ -232,9 +232,10 @@ async def test_second_way_to_a_record_comes_after_other_records(crawl):
 
 @deferred_f_from_coro_f
 async def test_what_waits_longest_is_tried_more_where_the_best_bring_next_to_nothing(crawl):
-    """Five endless trees have a few words on each page; of what was linked first the end has many.
+    """If the best kinds bring next to nothing, the requests that wait longest are tried more.
 
-    Its beginning says nothing, so that less is expected of it than of the trees.
+    Five endless trees have a few words on each page. The old links begin with empty pages, so that
+    less is expected of them, and end with long ones.
     """
     kinds, empty, linked = 5, 20, 80
     menu = f"<p>{words('menu', 20)}</p>"

@@ -1,4 +1,4 @@
-"""What stands in a field of a form is shown elsewhere, by the page that the form is to change."""
+"""Text in a form field is shown elsewhere too: by the page that the form edits."""
 
 import pytest
 from loopback import page
@@ -17,7 +17,7 @@ TEXT = words("text", 40)
 
 
 def administration(request):
-    """Answer as a list of records, each with a form to edit it and, after that, its page."""
+    """Answer as a list of records, each with a form to edit it and a page."""
     kind, _, number = request.target.removeprefix("/").partition("/")
     if kind == "edit":
         return page(f"<form><label>Text<textarea>{words(number, 60)}</textarea></form>")
@@ -29,7 +29,7 @@ def administration(request):
 
 @deferred_f_from_coro_f
 async def test_records_come_before_the_forms_to_edit_them(crawl):
-    """Though the form, which is linked first, has all of the text."""
+    """Pages of records come before the forms that have the same text in their fields."""
     hits = (await crawl(administration, {"URLCANON_ORDER": "novelty", **ONE_BY_ONE})).hits
     assert len(hits) == 1 + 2 * RECORDS
     assert sum(hit.startswith("/record/") for hit in hits[: RECORDS + 25]) == RECORDS
@@ -37,7 +37,7 @@ async def test_records_come_before_the_forms_to_edit_them(crawl):
 
 @deferred_f_from_coro_f
 async def test_crawl_does_not_end_where_all_text_stands_in_fields(crawl):
-    """As the notes do that a site has its visitors write; forms that show them again are left."""
+    """Pages whose text is in fields alone are all fetched; forms that repeat it are left."""
 
     def respond(request):
         path, _, query = request.target.partition("?")
@@ -63,7 +63,7 @@ def news_of(*bodies):
 
 
 def test_text_in_a_field_is_worth_a_fifth_once():
-    """A second form with it has none, and the page that shows it has all of it."""
+    """Text in a field counts a fifth, once; the page that shows it still counts in full."""
     shown = f"<p>{TEXT} &lt;b&gt;<p>and more"
     form = f"<form><textarea rows=9>\n{TEXT} &lt;b&gt;\n\nand more</textarea></form>"
     assert news_of(form).worth == pytest.approx(news_of(shown).worth / 5)
@@ -73,13 +73,13 @@ def test_text_in_a_field_is_worth_a_fifth_once():
 
 
 def test_text_that_the_page_shows_beside_its_field_is_new():
-    """As a text that is shown, and may be copied from a field."""
+    """Text that a page shows, and repeats in a field, counts in full."""
     shown = f"<p>{TEXT}</p>"
     assert news_of(f"{shown}<textarea>{TEXT}</textarea>").worth == news_of(shown).worth
 
 
 def test_label_stands_in_the_line_of_its_field():
-    """Where it is an element of the same paragraph, as most are."""
+    """The label of a field belongs to its line."""
     form = f"<p><label>Text:</label> <textarea>{TEXT}</textarea></p>"
     assert news_of(form).worth == pytest.approx(news_of(f"<p>Text: {TEXT}").worth / 5)
     assert news_of(f"<p>{TEXT}", form).worth == 0

@@ -1,4 +1,4 @@
-"""What is left is in a file until it is fetched, whatever becomes of the crawl that takes it up."""
+"""A request that was left is in a file until it is fetched, whatever becomes of later crawls."""
 
 import resource
 
@@ -21,7 +21,7 @@ STOPPING = {
 
 @deferred_f_from_coro_f
 async def test_crawl_that_takes_up_the_file_that_it_writes_keeps_it(crawl, tmp_path):
-    """It leaves some again, and is stopped: what it had taken up is in a file all the same."""
+    """A crawl may take up and write the same file: what it took up is kept beside it."""
 
     def respond(request):
         links = "".join(f"<a href=/item/{number}>x</a>" for number in range(100))
@@ -36,7 +36,7 @@ async def test_crawl_that_takes_up_the_file_that_it_writes_keeps_it(crawl, tmp_p
 
 
 class TellsOfFailures(FollowSpider):
-    """What it asks for has an errback, and the callback that spiders have by default."""
+    """Its requests have an errback, and the default callback."""
 
     def parse(self, response):
         for number in range(100):
@@ -48,7 +48,10 @@ class TellsOfFailures(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_request_with_an_errback_alone_is_left_and_taken_up_with_it(crawl, tmp_path):
-    """It could not be written, was fetched for that whatever was expected, and no crawl stopped."""
+    """A request with an errback and the default callback is left, and taken up with both.
+
+    If it could not be written it would be fetched, and no crawl of such requests would end.
+    """
 
     def respond(_request):
         return page("nothing")
@@ -67,7 +70,7 @@ async def test_request_with_an_errback_alone_is_left_and_taken_up_with_it(crawl,
 
 
 def test_request_for_which_there_is_no_room_spoils_no_other(tmp_path):
-    """The next run of the job has room again, and its first request begins a line."""
+    """A request cut off by a full disk does not spoil the next one in the file."""
     left = LeftRequests(tmp_path / "left", None, adds=True)
     left.add(Request(f"{SITE}/before"))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -84,7 +87,7 @@ def test_request_for_which_there_is_no_room_spoils_no_other(tmp_path):
 
 
 def test_crawls_that_run_at_the_same_time_write_to_one_file(tmp_path):
-    """As of one spider for two sites; what the next crawl leaves takes the place of all of it."""
+    """Crawls of one spider at the same time add to one file; a later crawl replaces it."""
     one, other, later = (LeftRequests(tmp_path / "left", None) for _ in range(3))
     for left in (one, other):
         left.opened()
@@ -101,7 +104,7 @@ def test_crawls_that_run_at_the_same_time_write_to_one_file(tmp_path):
 
 
 def test_kinds_of_what_is_left_are_bounded(tmp_path, monkeypatch):
-    """Those that came first are counted by name, and all others together."""
+    """Kinds beyond MAX_KINDS are counted together."""
     monkeypatch.setattr("scrapy_urlcanon.crawl.order.left.MAX_KINDS", 2)
     left = LeftRequests(tmp_path / "left", None)
     for name in ("a", "b", "c", "a", "d"):

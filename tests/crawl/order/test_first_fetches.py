@@ -1,4 +1,4 @@
-"""What is fetched first of a site, of which nothing is known yet."""
+"""The first fetches of a site of which nothing is known yet."""
 
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -16,9 +16,9 @@ LONG = CHAPTERS[10:]
 
 
 def blog(request):
-    """Answer as a blog that links all of its articles, and last of all the next of its lists.
+    """Answer as a blog that links all articles, and last the next list.
 
-    A list has its articles in full.
+    A list has ten articles in full.
     """
     kind, _, name = request.target.removeprefix("/").partition("/")
     if kind == "post":
@@ -33,7 +33,7 @@ def blog(request):
 
 @deferred_f_from_coro_f
 async def test_lists_that_are_linked_last_are_found_while_little_is_known(crawl):
-    """And the others of them then, each of which says as much as ten articles."""
+    """Lists of whole articles, linked last on each page, are found among the first fetches."""
     hits = (await crawl(blog, NOVELTY)).hits
     assert len(hits) == ARTICLES + LISTS
     assert next(hit for hit in hits if hit.startswith("/list/")) in hits[:10]
@@ -41,7 +41,7 @@ async def test_lists_that_are_linked_last_are_found_while_little_is_known(crawl)
 
 
 def manual(request):
-    """Answer as a manual whose first page links its indices, and they the pages."""
+    """Answer as a manual whose first page links indices, which link the pages."""
     kind, _, name = request.target.removeprefix("/").partition("/")
     if kind == "page":
         return page(words(name, 200))
@@ -53,28 +53,31 @@ def manual(request):
 
 @deferred_f_from_coro_f
 async def test_what_lies_behind_the_first_links_is_fetched_before_all_of_these(crawl):
-    """Of a small site the first fetches are all that many crawls take."""
+    """Pages behind the first links are fetched before all first links are.
+
+    Many crawls of a small site take no more than its first fetches.
+    """
     hits = (await crawl(manual, NOVELTY)).hits
     assert len(hits) == 1 + INDICES + INDICES * OF_AN_INDEX
     assert sum(hit.startswith("/page/") for hit in hits[:16]) >= 8
 
 
 def manual_of_titles(request):
-    """Answer as a manual of which the title of a page is all of its query."""
+    """Answer as a manual whose pages have their title as the whole query."""
     _, _, title = request.target.partition("?")
     return page(words(title, 50) if title else "".join(f"<li><a href=?{t}>t</a>" for t in TITLES))
 
 
 @deferred_f_from_coro_f
 async def test_pages_with_titles_of_any_length_are_of_one_shape(crawl):
-    """They have the order in which the site links them, and not one of each length by turns."""
+    """Titles of any length are one shape, and are fetched in the order of their links."""
     hits = (await crawl(manual_of_titles, NOVELTY)).hits
     assert hits[1:7] == [f"/?{title}" for title in TITLES[:6]]
     assert len(hits) == 1 + len(TITLES)
 
 
 def manual_with_contents(request):
-    """Answer as a manual whose first page links its chapters, and the sections of the last ten."""
+    """Answer as a manual whose contents link chapters, and sections of the last ten."""
     chapter = request.target.removeprefix("/").removesuffix(".html")
     if chapter in CHAPTERS:
         return page(words(chapter, 1_000 if chapter in LONG else 50))
@@ -88,7 +91,10 @@ def manual_with_contents(request):
 
 @deferred_f_from_coro_f
 async def test_chapters_of_which_many_sections_are_linked_come_first(crawl):
-    """So are those that are long; a form that is linked again and again is none of these."""
+    """Chapters with many linked sections come first, since they are long.
+
+    A form that is linked many times does not.
+    """
     hits = (await crawl(manual_with_contents, NOVELTY)).hits
     assert len(hits) == 1 + len(CHAPTERS) + 1
     assert {hit[1:-5] for hit in hits[1 : 1 + len(LONG)]} == {*LONG}

@@ -1,4 +1,4 @@
-"""The order learns of redirects: what they lead to, and that a hop costs a fetch."""
+"""The order learns what redirects lead to, and that each costs a fetch."""
 
 import pytest
 from loopback import page, redirect
@@ -11,7 +11,7 @@ COUNT = 60
 
 
 class OtherFingerprinter:
-    """An add-on that puts another fingerprinter in the place of ours."""
+    """An add-on that replaces our fingerprinter."""
 
     def update_settings(self, settings):
         settings.set("REQUEST_FINGERPRINTER_CLASS", RequestFingerprinter, "cmdline")
@@ -25,7 +25,7 @@ OTHER = {"ADDONS": {"scrapy_urlcanon.Addon": 500, OtherFingerprinter: 600}}
 )
 @deferred_f_from_coro_f
 async def test_what_redirects_to_nothing_new_comes_last(crawl, target, settings):
-    """To a page that was had, to an error, or to what its own URL brings for half the fetches."""
+    """Redirects to fetched pages, to errors, or to pages that are linked directly come last."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")

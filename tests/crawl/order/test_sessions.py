@@ -1,4 +1,4 @@
-"""A site that writes another session into the links of each page has no known URL."""
+"""A site that writes a new session into the links of each page."""
 
 import re
 from itertools import count
@@ -27,7 +27,7 @@ SESSIONS = {
 
 @pytest.fixture(params=SESSIONS.values(), ids=SESSIONS)
 def site(request):
-    """Return a site whose pages link one another with a session, and what its pages are."""
+    """Return the server of a site whose links have a session, and a function that removes it."""
     form, session_of = request.param
     visits = count()
 
@@ -56,7 +56,7 @@ def site(request):
 
 @deferred_f_from_coro_f
 async def test_pages_come_before_further_visits_to_them(crawl, site):
-    """Each of its pages links a dozen URLs that nobody has met, of which most show what was had."""
+    """All pages are fetched early, though each page links a dozen new URLs of known pages."""
     respond, page_of = site
     settings = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE, "CLOSESPIDER_PAGECOUNT": 240}
     result = await crawl(respond, settings)
@@ -65,7 +65,7 @@ async def test_pages_come_before_further_visits_to_them(crawl, site):
 
 @deferred_f_from_coro_f
 async def test_such_a_site_ends_once_all_of_its_pages_were_fetched(crawl, site):
-    """Those behind the next list, of which one link of a hundred is the first, are not left."""
+    """The crawl ends, and not before the pages behind the last list were fetched."""
     respond, page_of = site
     settings = {
         "URLCANON_ORDER": "novelty",

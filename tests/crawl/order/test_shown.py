@@ -1,4 +1,4 @@
-"""What the report and the command show of an ordered crawl."""
+"""What the report, the stats and `scrapy urlcanon traps` show of an ordered crawl."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ LINE = '"site.example": {"skip": ["/calendar/{p1:digits}/{p2:digits}/{p3:digits}
 
 @deferred_f_from_coro_f
 async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl, tmp_path):
-    """The curve goes up to all words of news, and the days of the calendar are the trap."""
+    """Report and command show the curve of news, and the trap with the rule that ends it."""
     site = type("Small", (SITES["calendar"],), {"articles": 20})()
     result = await crawl(
         lambda request: page(site(request.url)),
@@ -53,7 +53,7 @@ async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl,
 
 @deferred_f_from_coro_f
 async def test_stats_hold_what_was_expected_against_what_came(crawl):
-    """Each page is in the tenth that was expected of it; a page of the trap brings little."""
+    """The stats compare expected with observed news by tenths of what was expected."""
     site = type("Small", (SITES["calendar"],), {"articles": 20})()
     result = await crawl(
         lambda request: page(site(request.url)),
@@ -75,7 +75,7 @@ async def test_stats_hold_what_was_expected_against_what_came(crawl):
 
 @deferred_f_from_coro_f
 async def test_trap_that_looks_as_articles_do_has_no_line(crawl, caplog, tmp_path):
-    """Whatever ends ``/@user7/likes/`` with a place for each segment ends the articles too."""
+    """A trap whose URLs have the shape of articles is reported without a rule."""
     words = [f"{one}{other}um" for one in "bcdfghjkl" for other in "aeiou"]
     likes = [f"/@{word}{end}/likes-{word}{end}/" for word in words for end in ("", "er")]
     links = [*(f"/blog/{word}/" for word in words), *likes]
@@ -100,7 +100,7 @@ async def test_trap_that_looks_as_articles_do_has_no_line(crawl, caplog, tmp_pat
 
 @deferred_f_from_coro_f
 async def test_lists_that_led_to_news_before_a_stop_are_no_trap_after_it(crawl, caplog, tmp_path):
-    """The last of them name what the first ones had, in whichever run of a job these were."""
+    """Lists that led to news in the first run of a job are no trap in its second."""
     tags, articles = ([f"/{kind}/{n}" for n in range(120)] for kind in ("tag", "post"))
 
     def answer(request):
@@ -136,7 +136,7 @@ async def test_lists_that_led_to_news_before_a_stop_are_no_trap_after_it(crawl, 
 async def test_order_that_another_queue_keeps_from_its_work_is_said(
     crawl, caplog, settings, is_said
 ):
-    """The crawl goes on with the queue that the user set; a warning names what to unset."""
+    """If another queue keeps the order from working, a warning names the setting to remove."""
     caplog.set_level(logging.INFO)
     result = await crawl(lambda _: page("text"), {"URLCANON_ORDER": "novelty", **settings})
     said = [record for record in caplog.records if record.levelno >= logging.WARNING]
@@ -153,7 +153,7 @@ async def test_order_that_another_queue_keeps_from_its_work_is_said(
 
 
 def test_command_finds_the_trap_of_a_store(tmp_path):
-    """Log-in forms are one page under many URLs, and errors are none."""
+    """The command finds traps of log-in forms and of missing pages in a store."""
     store = ObservationStore(tmp_path / "crawl.sqlite")
     for number in range(30):
         text = f"<p>There is no {number}"
@@ -174,7 +174,7 @@ def test_command_finds_the_trap_of_a_store(tmp_path):
 
 
 def test_line_for_a_trap_is_about_the_canonical_url(tmp_path):
-    """That is what rules are held against: a parameter that is dropped anyway is none of it."""
+    """The rule for a trap has the canonical URL, without parameters that are dropped anyway."""
     store = ObservationStore(tmp_path / "crawl.sqlite")
     for number in range(60):
         url = f"http://a.example:8100/day/{number}?utm_source={number}"
@@ -185,7 +185,7 @@ def test_line_for_a_trap_is_about_the_canonical_url(tmp_path):
 
 
 def test_list_of_urls_shows_no_trap(tmp_path):
-    """Nobody knows what they brought: a line against them would end the site."""
+    """A list of URLs without contents is refused: a rule made from it would end the site."""
     urls = [f"http://a.example/article/{number}" for number in range(60)]
     (tmp_path / "left.jsonl").write_text("".join(f"{json.dumps({'url': url})}\n" for url in urls))
     shown = urlcanon("traps", "left.jsonl", cwd=tmp_path)
@@ -195,7 +195,7 @@ def test_list_of_urls_shows_no_trap(tmp_path):
 
 
 def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
-    """That what is no observation shows no trap says nothing of the crawl."""
+    """A file without observations is an error, and not "no trap"."""
     (tmp_path / "items.jsonl").write_text('{"price": 1}\n' * 3)
     shown = urlcanon("traps", "items.jsonl", cwd=tmp_path)
     assert shown.returncode == 2
@@ -211,7 +211,7 @@ def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
 async def test_command_gives_no_line_that_ends_what_a_store_tells_of(
     crawl, tmp_path, links, status, has_line
 ):
-    """Neither is lost what its pages alone lead to, nor what a server failed to show."""
+    """No rule is given for pages that alone lead to news, or that the server failed to show."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("?of=")

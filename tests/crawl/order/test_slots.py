@@ -1,4 +1,4 @@
-"""Between download slots the order is fair, however many there are."""
+"""The order is fair between download slots, however many there are."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ NAMES = "abc"
 
 
 class Slots(dict):
-    """The active downloads of each slot; counts how often one is looked at."""
+    """The active downloads of each slot; counts how often one is looked up."""
 
     looked_at = 0
 
@@ -32,12 +32,12 @@ class Slots(dict):
 
 @cache
 def ordered_crawler():
-    """Return a crawler for all queues: what its order learns has no say in whose turn it is."""
+    """Return one crawler for all queues, since what its order learns does not affect slots."""
     return get_crawler(settings_dict=SETTINGS)
 
 
 def queue_of(active):
-    """Return a queue beside a downloader with so many *active* downloads by slot."""
+    """Return a queue whose downloader has the *active* downloads of each slot."""
     crawler = ordered_crawler()
     crawler.engine = SimpleNamespace(
         downloader=SimpleNamespace(
@@ -58,7 +58,10 @@ STEPS = st.lists(st.tuples(PUSH | BEGIN | END, st.sampled_from(NAMES)) | st.just
 
 @given(STEPS)
 def test_slots_with_the_fewest_active_downloads_come_in_turn(steps):
-    """That which is next in the alphabet, and after the last one the first, as in Scrapy 2.19."""
+    """The slot with the fewest active downloads comes next, of equal ones in alphabetical turn.
+
+    As in Scrapy 2.19.
+    """
     active = Slots()
     queue, waiting, last = queue_of(active), dict.fromkeys(NAMES, 0), ""
     for number, (step, name) in enumerate(steps):
@@ -82,7 +85,7 @@ def test_slots_with_the_fewest_active_downloads_come_in_turn(steps):
 
 
 def test_many_slots_are_not_all_looked_at():
-    """With 1,000 of them, of which ten have active downloads, few are asked for each request."""
+    """Of 1,000 slots few are looked up for each request."""
     active = Slots({f"{number:04}": 1 for number in range(0, 1_000, 100)})
     queue = queue_of(active)
     for number in range(3_000):
@@ -94,7 +97,7 @@ def test_many_slots_are_not_all_looked_at():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_closed_queue_has_no_slots(count):
-    """What waits in memory is forgotten when the crawl ends."""
+    """A closed queue is empty."""
     queue = queue_of(Slots())
     for number in range(count):
         queue.push(Request(f"http://a/{number}"))

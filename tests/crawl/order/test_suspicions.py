@@ -1,4 +1,4 @@
-"""What is usual in recognised software drops nothing, but is expected to bring little."""
+"""URLs that rules of recognised software would merge are not dropped unproved, but come late."""
 
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -24,7 +24,7 @@ FORUMS, OPENING = 20, 20
 
 
 def respond(request):
-    """Answer as a board whose forums are linked once in the order of titles, and once plainly."""
+    """Answer as a board whose lists are linked sorted by title first, and then plainly."""
     links = ""
     if request.target == "/":
         links = "".join(f"<a href=/opening/{n}></a>" for n in range(OPENING))
@@ -40,7 +40,7 @@ def respond(request):
 
 @deferred_f_from_coro_f
 async def test_what_usual_rules_would_merge_comes_last(crawl, tmp_path):
-    """Before any such request was fetched the others come first; in the end all were."""
+    """With the profile of the software sorted lists come last, and all are fetched."""
     path = tmp_path / "board.toml"
     path.write_text(BOARD, encoding="utf-8")
     settings = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}

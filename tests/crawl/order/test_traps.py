@@ -1,4 +1,4 @@
-"""Crawls of sites with traps: the content comes before what says nothing new."""
+"""On sites with traps the content comes before pages without news."""
 
 import json
 from collections import Counter
@@ -40,7 +40,7 @@ def small(name, articles=60):
 
 
 def respond_with(site):
-    """Return a server of *site*."""
+    """Return the server of *site*."""
 
     def respond(request):
         text = site(request.url)
@@ -63,7 +63,7 @@ async def found(crawl, site, settings, fetches):
 )
 @deferred_f_from_coro_f
 async def test_content_comes_before_the_trap(crawl, name, fetches):
-    """What is new is reached, and more of it than in the order of the links."""
+    """Most of the content is reached early, and more of it than breadth first."""
     site = small(name)
     reached = await found(crawl, site, NOVELTY, fetches)
     assert reached >= 0.75 * len(site.content)
@@ -73,7 +73,7 @@ async def test_content_comes_before_the_trap(crawl, name, fetches):
 @pytest.mark.parametrize(("count", "is_trap"), [(1000, False), (1, True)])
 @deferred_f_from_coro_f
 async def test_files_that_differ_are_no_trap(crawl, caplog, count, is_trap):
-    """Nobody knows what is in them; one file under many names brings nothing new."""
+    """Files with different bytes are no trap; one file under many URLs is."""
 
     def respond(request):
         kind, _, number = request.path[1:].partition("/")
@@ -92,7 +92,7 @@ async def test_files_that_differ_are_no_trap(crawl, caplog, count, is_trap):
 
 @deferred_f_from_coro_f
 async def test_shape_of_urls_that_says_nothing_is_tried_ever_less(crawl):
-    """Though what comes out of turn in the other way, that which waits longest, is always news."""
+    """A shape of URLs without news is tried at growing intervals, though all else brings news."""
 
     def respond(request):
         if request.target == "/":
@@ -114,7 +114,7 @@ async def test_shape_of_urls_that_says_nothing_is_tried_ever_less(crawl):
 @pytest.mark.parametrize("name", ["late", "shop"])
 @deferred_f_from_coro_f
 async def test_crawl_to_the_end_fetches_what_it_fetches_without_the_order(crawl, name):
-    """The order drops nothing, whatever is expected of it."""
+    """The order drops nothing: a whole crawl fetches what one without it does."""
     site = small(name)
     without = await crawl(respond_with(site), {}, start=[f"{site.host}/"])
     ordered = await crawl(respond_with(site), NOVELTY, start=[f"{site.host}/"])
@@ -123,7 +123,7 @@ async def test_crawl_to_the_end_fetches_what_it_fetches_without_the_order(crawl,
 
 @deferred_f_from_coro_f
 async def test_priorities_of_the_spider_keep_their_order(crawl):
-    """What the spider puts first comes first, however little is expected of it."""
+    """A higher priority of the spider comes first, however little is expected of it."""
 
     class Prioritizing(FollowSpider):
         def parse(self, response):
@@ -145,7 +145,7 @@ async def test_priorities_of_the_spider_keep_their_order(crawl):
 @pytest.mark.parametrize("before", [{}, NOVELTY])
 @deferred_f_from_coro_f
 async def test_job_goes_on_where_it_was_stopped(crawl, before):
-    """Everything is fetched once, whether the job began with the order or without it."""
+    """A resumed job fetches each page once, whether it began with the order or without it."""
     site = small("shop", articles=20)
     job = {"JOBDIR": "job"}
     first = await crawl(
@@ -161,7 +161,10 @@ async def test_job_goes_on_where_it_was_stopped(crawl, before):
 
 @deferred_f_from_coro_f
 async def test_job_in_this_order_does_not_go_on_without_it(crawl):
-    """Scrapy's queue cannot read what waits: that is said, and not in tracebacks."""
+    """Resuming an ordered job without URLCANON_ORDER is one error.
+
+    Scrapy's queue cannot read what the ordered one stored.
+    """
     site = small("shop", articles=20)
     job = {"JOBDIR": "job"}
     start = [f"{site.host}/"]
@@ -191,7 +194,7 @@ DAMAGES = {
 )
 @deferred_f_from_coro_f
 async def test_job_whose_queue_is_damaged_is_taken_from_the_journal(crawl, caplog, name, damage):
-    """What waited is fetched, nothing that was had is fetched again, and it is said."""
+    """A damaged queue is rebuilt from the journal: nothing is lost, and nothing fetched twice."""
     site = small("shop", articles=20)
     job = {**NOVELTY, "JOBDIR": "job"}
     start = [f"{site.host}/"]
@@ -206,7 +209,10 @@ async def test_job_whose_queue_is_damaged_is_taken_from_the_journal(crawl, caplo
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_file_of_requests_is_noticed(tmp_path, damage):
-    """Else each request in it would be lost when its turn comes."""
+    """A damaged file of requests is noticed when the job begins.
+
+    Else each request would be lost when its turn comes.
+    """
     store = DiskStore(tmp_path, None)
     store.put(Request(f"{SITE}/"))
     store.close()
@@ -219,7 +225,7 @@ def test_damaged_file_of_requests_is_noticed(tmp_path, damage):
 
 @deferred_f_from_coro_f
 async def test_several_traps_on_one_host_hide_no_content(crawl):
-    """A finder, a shop, log-in forms and a calendar side by side: each has its content found."""
+    """Four traps on one host do not hide the content of any of them."""
     site = Several()
     fetches = 3 * len(site.content) // 2
     reached = await found(crawl, site, NOVELTY, fetches)
@@ -229,7 +235,7 @@ async def test_several_traps_on_one_host_hide_no_content(crawl):
 
 @deferred_f_from_coro_f
 async def test_no_host_starves_beside_others(crawl):
-    """20 hosts with a trap each: all are fetched from alike, whatever was learned of the others."""
+    """Of 20 hosts with traps all are fetched from."""
     kinds = ("finder", "shop", "variants", "calendar")
     sites = [type(SITES[k].__name__, (SITES[k],), {**SMALL, "articles": 12}) for k in kinds]
     hosts = {f"host{n}.example": sites[n % 4](f"http://host{n}.example") for n in range(20)}
@@ -246,10 +252,7 @@ async def test_no_host_starves_beside_others(crawl):
 @pytest.mark.parametrize("leads", [True, False])
 @deferred_f_from_coro_f
 async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, leads):
-    """They have none themselves, and without them there would be none.
-
-    Those of the other site lead to lists alone: its items are all linked where it begins.
-    """
+    """Lists that lead to items are no trap, though they have none; lists that do not are one."""
 
     def respond(request):
         kind, _, number = request.target[1:].partition("/")
@@ -281,9 +284,9 @@ async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, lea
 async def test_lists_of_the_lists_on_which_the_items_are_found_are_no_trap(
     crawl, caplog, policy, settings
 ):
-    """Without the 25 years there would be no months, and no item.
+    """Pages that lead to items in two steps are no trap either.
 
-    That holds too where no request says where it was found.
+    Even if no request has a Referer, by a policy of the site or of the project.
     """
 
     def html_of(kind, number):
@@ -310,7 +313,7 @@ async def test_lists_of_the_lists_on_which_the_items_are_found_are_no_trap(
 @pytest.mark.parametrize(("status", "has_line"), [(404, True), (403, False), (500, False)])
 @deferred_f_from_coro_f
 async def test_no_line_ends_what_a_server_did_not_show(crawl, caplog, status, has_line):
-    """Songs that a server failed to show, or did not want to, are there on another day."""
+    """Pages that fail (500, 403) are reported without a rule: they may be there another day."""
 
     def respond(request):
         if request.path != "/":
