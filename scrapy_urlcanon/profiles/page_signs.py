@@ -20,7 +20,7 @@ _MAX_ELEMENTS = 4_000
 _MAX_TEXT = 500
 """How many characters of an attribute or a header are looked at."""
 _MAX_VALUES = 200
-_ADDRESS = {"link": "href", "script": "src", "form": "action"}
+_ADDRESS = {"link": "href", "script": "src"}
 
 
 @frozen
@@ -36,9 +36,9 @@ class PageSigns:
     generators: tuple[str, ...] = ()
     title: str = ""
     assets: tuple[str, ...] = ()
-    """Paths with queries of style sheets, scripts and form actions on its own host.
+    """Paths with queries of style sheets and scripts on its own host.
 
-    Images are left out: visitors may write them into a page.
+    Images and forms are left out: visitors may write them into a page.
     """
     foreign_assets: tuple[str, ...] = ()
     """The same on other hosts, each without the host."""

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 SIGN_KINDS = ("generator", "header", "cookie", "asset", "element", "title", "link")
 """Kinds of signs: ``<meta name="generator">``, a response header, the name of a cookie, the address
-of a style sheet, script or form, an element, the title, a link to another host."""
+of a style sheet or script, an element, the title, a link to another host."""
 _ELEMENT = re.compile(r"[a-z][a-z0-9-]*")
+_NOT_IN_TEXTS = frozenset({"html", "head", "body", "meta", "link", "script"})
+"""Elements that hardly any site lets its visitors write."""
 
 
 @frozen
@@ -46,12 +48,16 @@ class Sign:
 
     @property
     def evidence(self) -> str:
-        """The kind of evidence: all signs in links are of one kind, since visitors may write links.
+        """The kind of evidence: all that visitors may write into a text is of one kind.
 
-        >>> Sign("element", "a").evidence, Sign("element", "div").evidence
-        ('link', 'element')
+        >>> Sign("link", "a.example").evidence, Sign("element", "div").evidence
+        ('text', 'text')
+        >>> Sign("element", "body").evidence, Sign("asset", "a.css").evidence
+        ('element', 'asset')
         """
-        return "link" if (self.kind, self.text) == ("element", "a") else self.kind
+        if self.kind == "link" or (self.kind == "element" and self.text not in _NOT_IN_TEXTS):
+            return "text"
+        return self.kind
 
     def __str__(self) -> str:
         told = [self.text]
@@ -135,7 +141,8 @@ class Profile:
             or len({sign.evidence for sign in profile.signs}) > 1
         ):
             reader.note(
-                "signs", "expected a certain one, or those of two kinds; links are one kind"
+                "signs",
+                "expected a certain one, or those of two kinds; what stands in texts is one kind",
             )
         if reader.problems:
             raise ConfigurationError(reader.problems)

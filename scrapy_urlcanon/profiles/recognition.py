@@ -43,9 +43,9 @@ class Recognised:
 def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised, ...]:
     """Return which of *profiles* made *page*: none, one, or one and the program that it runs on.
 
-    One certain sign is enough, and so are signs of two kinds. All signs in links are of one kind,
-    since visitors may write links. A page with signs of two programs, of which neither runs on the
-    other, tells nothing.
+    One certain sign is enough, and so are signs of two kinds. All that visitors may write into a
+    text, such as links, is of one kind. A page with signs of two programs, of which neither runs
+    on the other, tells nothing.
     """
     finders = _finders(page)
     found = [one for profile in profiles if (one := _recognised(page, profile, finders))]

@@ -138,12 +138,20 @@ async def test_page_of_a_user_tells_nothing_of_what_others_have(crawl, ann):
         '<a href="https://www.phpbb.com/">phpBB</a><img src="/styles/prosilver/theme/a.gif">',
         '<a href="https://moinmo.in/">Moin</a><img src="/moin_static1911/a.png">',
         '<a href="https://opencart.com/">shop</a><a href="/index.php?route=a">cart</a>',
+        '<a href="https://www.phpbb.com/">phpBB</a><form action="/styles/a/theme/"></form>',
+        '<a href="https://moinmo.in/">Moin</a><input name="action" value="fullsearch">',
+        '<a href="https://www.simplemachines.org/">SMF</a><div id="smf_a">News</div>',
     ],
 )
 @deferred_f_from_coro_f
 async def test_comment_of_a_visitor_tells_no_program(crawl, written):
-    """What is linked there, and which images it shows, says nothing of what the site runs on."""
-    ways = ("index.php?sid={}", "a?highlight={}", "index.php?route=product/product&id=1&path={}")
+    """What it links and which elements it has say nothing of what the site runs on."""
+    ways = (
+        "index.php?sid={}",
+        "index.php?PHPSESSID={}",
+        "a?highlight={}",
+        "index.php?route=product/product&id=1&path={}",
+    )
     urls = [way.format(number) for way in ways for number in (1, 2)]
     comment = head(shows=f"<p>News</p><div class='comment'>{written}</div>")
     result = await crawl(site({"/": linking(comment, *urls)}, missing=200))

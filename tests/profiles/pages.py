@@ -66,12 +66,13 @@ KNOWN = [
             '<link rel="alternate" href="/FrontPage?action=rss_rc&unique=1&ddiffs=1">',
         ),
     ),
-    # Another theme: what remains is the form to search, and what it runs on.
+    # Another theme: what remains is the address for print, the form to search, and what it runs on.
     Shown(
         "moinmoin",
         "http://a.example/FrontPage",
         head(
             css("/theme/common.css"),
+            '<link rel="Alternate" media="print" href="/FrontPage?action=print">',
             shows='<form id="searchform"><input type="hidden" name="action" value="fullsearch">'
             '</form><a href="https://moinmo.in/">MoinMoin Powered</a>',
         ),

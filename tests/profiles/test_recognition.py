@@ -63,6 +63,25 @@ def test_nothing_is_recognised_on_pages_of_others(name):
     assert recognised(OTHERS[name]) == ()
 
 
+@pytest.mark.parametrize("name", names())
+def test_text_of_a_visitor_tells_no_program(name):
+    """Whatever a site lets him write: links, images, forms, and elements with classes and ids."""
+    written = "".join(_written(sign) for sign in profile(name).signs)
+    assert recognised(head("<title>News</title>", shows=f"<div>{written}</div>")) == ()
+
+
+def _written(sign):
+    """Return what a visitor can write of a sign."""
+    if sign.kind == "asset":
+        path = sign.text.replace("*", "x")
+        return f'<img src="/{path}"><form action="/{path}"></form>'
+    if sign.kind == "element" and sign.text not in {"html", "body", "meta", "link", "script"}:
+        values = {key: value.replace("*", "x") for key, value in sign.attributes.items()}
+        shown = "".join(f' {key}="{value}"' for key, value in values.items())
+        return f"<{sign.text}{shown}>x</{sign.text}>"
+    return f'<a href="https://{sign.text}/">x</a>' if sign.kind == "link" else ""
+
+
 def test_page_that_claims_to_be_every_program_tells_nothing():
     """Programs of which none runs on the other contradict each other."""
     headers = [header for shown in KNOWN for header in shown.headers]
