@@ -1,4 +1,4 @@
-"""What wikis, weblogs and directory listings taught: each case is one that some software makes."""
+"""Cases that wikis, weblogs and directory listings make."""
 
 from observed import pages, rules, see
 
@@ -16,7 +16,7 @@ SITE = "http://wiki.example"
 
 
 def test_number_of_a_part_does_not_come_where_there_was_none():
-    """A post shows its newest comments, which are part 2 of some posts, and part 3 of others."""
+    """The last comment page of a post is not taken for the post: others have other numbers."""
     posts = pages("/2026/post-{}/", 12)
     newest = pages("/2026/post-{}/comment-page-2/", 12)
     oldest = [see(f"/2026/post-{i}/comment-page-1/", f"post {i} first") for i in range(12)]
@@ -24,7 +24,7 @@ def test_number_of_a_part_does_not_come_where_there_was_none():
 
 
 def test_each_form_of_one_place_is_collapsed():
-    """A wiki has the forms to log in and to join at one path, told apart by the title."""
+    """Two log-in forms at one path, told apart by a parameter, each become one URL."""
     articles = [see(f"/wiki/Article_{i}", f"article {i}") for i in range(40)]
     forms = [
         see(f"/index.php?title={form}&returnto=Article_{i}", form)
@@ -39,7 +39,7 @@ def test_each_form_of_one_place_is_collapsed():
 
 
 def test_order_of_lines_does_not_tell_pages_apart():
-    """A listing has one digest however it is sorted, as it has one simhash."""
+    """A listing has the same digest in whatever order its lines are."""
     one, other = (
         Page(SITE, b"", "".join(f"<p>{name}</p>" for name in names)).signature.main()
         for names in (("README", "NEWS", "copyright"), ("copyright", "NEWS", "README"))
@@ -49,7 +49,7 @@ def test_order_of_lines_does_not_tell_pages_apart():
 
 
 def test_part_of_a_site_is_tried_on_all_that_the_rule_would_change_there():
-    """A directory is no scope for what would lose its pages to those of another directory."""
+    """A rule for a directory is refused if it would merge its pages with those of another one."""
     seen = [see(f"{SITE}/{top}/p{i}", f"page {i}") for i in range(20) for top in ("Docs", "docs")]
     seen += [
         see(f"{SITE}/{path}{i}", f"{path} {i}")
@@ -62,7 +62,7 @@ def test_part_of_a_site_is_tried_on_all_that_the_rule_would_change_there():
 
 
 def hosts(pages, others):
-    """Return pages found with and without ``www``, the last ones of them not the same."""
+    """Return pages on hosts with and without ``www``, the last *others* of which differ."""
     return [
         see(f"http://{host}wiki.example/{i}", f"page {i}{host if i >= pages else ''}")
         for host in ("", "www.")
@@ -71,10 +71,10 @@ def hosts(pages, others):
 
 
 def test_pages_that_are_never_the_same_do_not_keep_www():
-    """Feeds with a time, citations with their own address: one page of fifty is no other site."""
+    """A few pages that differ at each visit do not prevent the rule for ``www``."""
     assert rules(hosts(98, 2)) == {"wiki.example": {"www": "strip"}}
 
 
 def test_host_with_pages_of_its_own_keeps_www():
-    """One page of ten is more than that."""
+    """If one page of ten differs between the hosts, there is no rule for ``www``."""
     assert rules(hosts(90, 10)) == {}

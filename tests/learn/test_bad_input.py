@@ -1,4 +1,4 @@
-"""What crawls really hold teaches no wrong rule, and what is left out is told."""
+"""Odd and damaged input teaches no wrong rule, and what is skipped is counted."""
 
 import gzip
 from collections import Counter
@@ -12,7 +12,7 @@ from scrapy_urlcanon.learn.readers import read
 
 
 def wrong(observations, truth):
-    """Return pairs of URLs of two pages that what was learned makes one."""
+    """Return pairs of URLs of two pages that the learned rules merge."""
     learned = learn(observations).as_rules()
     canonicalizer = Canonicalizer(learned)
     first = {}
@@ -25,7 +25,7 @@ def wrong(observations, truth):
 
 
 def shop(version=""):
-    """Return the pages of a shop, as one crawl saw them, each with and without a session."""
+    """Return the pages of a shop in one crawl, each with and without a session."""
     for i in range(40):
         yield see(f"/item?id={i}", f"item {i} {version}")
         yield see(f"/item?id={i}&sid=s{i}", f"item {i} {version}")
@@ -33,7 +33,7 @@ def shop(version=""):
 
 
 def test_crawls_years_apart_teach_what_each_of_them_does():
-    """All pages were edited in between: URLs seen twice say what one of the crawls saw."""
+    """Two crawls of a site whose pages were all edited in between teach no wrong rule."""
     both = [*shop("2015"), *shop("2025")]
     truth = {o.url: o.url.partition("&sid")[0] for o in both}
     assert wrong(both, truth) == []
@@ -43,7 +43,7 @@ def test_crawls_years_apart_teach_what_each_of_them_does():
 
 
 def test_site_that_moved_to_another_program_has_no_pages_in_common():
-    """The old program's URLs show what nobody finds under the new ones, but for a few notices."""
+    """A site that moved to another program teaches no rule that merges old and new pages."""
     old = [see(f"/index.php?id={i}", f"old text {i}") for i in range(60)]
     new = [see(f"/{i}-title", f"new text {i}") for i in range(60)]
     notices = [
@@ -57,7 +57,7 @@ def test_site_that_moved_to_another_program_has_no_pages_in_common():
 
 
 def test_site_that_answers_everything_with_one_page_teaches_nothing():
-    """Maintenance, a wall of consent: nothing tells a page from another."""
+    """A site that answers every URL with one page (maintenance, consent) teaches nothing."""
     seen = [see(f"/{place}/{i}?a={i}&b={i % 3}", "down") for place in "xyz" for i in range(80)]
     learned = learn(seen)
     assert learned.as_rules() == {}
@@ -76,7 +76,7 @@ def test_site_that_answers_everything_with_one_page_teaches_nothing():
 )
 @pytest.mark.parametrize("host", ["", "www."])
 def test_pages_of_one_user_say_nothing_of_those_of_others(ways, others, host):
-    """Of which the crawl met none with such a URL."""
+    """What holds of one user's pages is no rule for users of whom no such URL was seen."""
     site = f"http://{host}uni.example/"
     seen = [see(f"{site}~ann/{way.format(i)}", f"ann {i}") for i in range(30) for way in ways]
     seen += [see(f"{site}~{name}/p{i}", f"{name} {i}") for name in ("ben", "eve") for i in range(9)]
@@ -87,7 +87,7 @@ def test_pages_of_one_user_say_nothing_of_those_of_others(ways, others, host):
 
 
 def test_script_that_has_all_pages_keeps_its_parameters():
-    """What selects the page among hundreds is no noise for agreeing on a few."""
+    """A parameter that selects the page is kept, though a few of its values agree."""
     seen = [see(f"/app?do=show&id={i}&view={v}", f"{i} {v}") for i in range(60) for v in "abc"]
     seen += [see(f"/app?do=show&id={i}&view=z", "nothing here") for i in range(60)]
     seen += [see(f"/app?do=find&q={i}", "nothing found") for i in range(12)]
@@ -97,7 +97,7 @@ def test_script_that_has_all_pages_keeps_its_parameters():
 
 
 def test_host_with_three_pages_teaches_no_more_than_they_show():
-    """Three pages without a counter-example are the least that makes a rule; two are none."""
+    """Two pages make no rule, and a counter-example prevents one."""
     assert rules([*pages("/{}", 2), *pages("/{0}?sid=a{0}", 2)]) == {}
     three = [*pages("/{}", 3), *pages("/{0}?v={0}", 3), see("/0?v=9", "another view")]
     assert rules(three) == {}
@@ -105,7 +105,7 @@ def test_host_with_three_pages_teaches_no_more_than_they_show():
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_observations_that_end_in_the_middle_are_read_up_to_there(tmp_path, packed):
-    """A row that is cut off, or a file, is counted and told, and the rest is learned from."""
+    """A truncated row or file is counted, and the rest is learned from."""
     rows = [f"{o.url}\t200\t{o.main_sha1}" for o in [*pages("/{}"), *pages("/{0}?sid=k{0}")]]
     text = "\n".join(["url\tstatus\tmain_sha1", *rows, "http://shop.exam\t2"]).encode()
     path = tmp_path / "cut.tsv"
@@ -116,7 +116,7 @@ def test_observations_that_end_in_the_middle_are_read_up_to_there(tmp_path, pack
 
 
 def test_backslash_before_a_host_is_a_slash_too():
-    r"""Browsers take ``http://\shop.example/`` for that host, and so its pages are learned from."""
+    """A backslash before the host is read as a slash, as in browsers."""
     odd = [see(f"http://\\shop.example/a?id={i}&sid=x{i}", f"page {i}") for i in range(12)]
     learned = learn([*pages("/a?id={}"), *odd])
     assert learned.domains == 1
@@ -125,7 +125,7 @@ def test_backslash_before_a_host_is_a_slash_too():
 
 @pytest.mark.parametrize("odd", [".shop.example", "..shop.example", "*.shop.example", ".", "a.*"])
 def test_host_that_no_pattern_can_name_teaches_nothing_and_hides_nothing(odd):
-    """It was linked by mistake, and an index of an archive holds it."""
+    """A host that no pattern can name is left out, and the others are learned from."""
     seen = [
         Observation(f"http://{host}/a{page}?ref={ref}", main_sha1=f"{page:040x}")
         for host in ("shop.example", odd)

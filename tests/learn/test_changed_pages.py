@@ -1,4 +1,4 @@
-"""Which counter-examples are but pages that changed between two captures, and which are content."""
+"""Which counter-examples are pages that changed between two captures, and which are content."""
 
 from itertools import chain
 from random import Random
@@ -7,15 +7,15 @@ from observed import rules, see
 
 
 def test_one_page_of_many_that_changed_is_no_counter_example():
-    """What was seen but once, beside three URLs that agree, has changed between two captures."""
+    """One URL that differs from three others of its page is a page that changed."""
     seen = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(12) for sid in "abcd"]
     assert rules([*seen, see("/a/3?sid=e", "page 3, edited")]) == rules(seen) != {}
 
 
 def test_what_differs_in_one_url_of_ten_is_content():
-    """Where a part of the values shows something else throughout they are no captures that changed.
+    """A value under which all pages differ selects content.
 
-    Nor is a page that is seen under other URLs too.
+    So does one under which other pages are shown.
     """
     seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcd"]
     assert rules([*seen, *(see(f"/a/{i}?v=e", f"other {i}") for i in range(12))]) == {}
@@ -24,7 +24,7 @@ def test_what_differs_in_one_url_of_ten_is_content():
 
 
 def test_captures_that_changed_have_no_parameter_in_common():
-    """However many URLs of a page agree, what only those with one value show is content."""
+    """If all URLs that differ share a value or a parameter, that selects content."""
     seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcdefgh"]
     assert rules(seen) != {}
     other = [see(f"/a/{i}?v=x", f"other {i}") for i in range(12)]
@@ -34,9 +34,9 @@ def test_captures_that_changed_have_no_parameter_in_common():
 
 
 def test_page_that_changed_while_its_urls_were_fetched_is_no_counter_example():
-    """The days of a month show the month; one month had an event more from some day on.
+    """One month whose page changed during the crawl does not break the rule about days.
 
-    The rule is for the whole site, and none for each of the years without such a month.
+    The rule is for the whole site, and not for each year without such a month.
     """
     days = [
         see(f"/{year}/{month:02}/{day:02}/all", f"{year} {month}")
@@ -50,7 +50,7 @@ def test_page_that_changed_while_its_urls_were_fetched_is_no_counter_example():
 
 
 def test_value_of_which_nothing_was_seen_is_no_evidence():
-    """Of a slide show nothing is seen without scripts: only the value without one is dropped."""
+    """A value whose pages have no text is no evidence; the default is learned of the other one."""
     pictures = [see(f"/p?id={i}", f"picture {i}") for i in range(30)]
     still = [see(f"/p?id={i}&show=0", f"picture {i}") for i in range(30)]
     moving = [see(f"/p?id={i}&show=1", "") for i in range(30)]
@@ -60,7 +60,7 @@ def test_value_of_which_nothing_was_seen_is_no_evidence():
 
 
 def moving(name, path, draw):
-    """Yield pages with two to four URLs each, of which a capture of ten differs."""
+    """Yield pages with two to four URLs each, of which a tenth of the captures differs."""
     for i in range(150):
         for value in range(draw.choice((2, 2, 3, 4))):
             content = f"{i} {draw.random()}" if draw.random() < 0.1 else f"{path} {i}"
@@ -68,9 +68,9 @@ def moving(name, path, draw):
 
 
 def test_pages_that_move_and_have_few_urls_teach_the_rule():
-    """Where a capture of ten differs, few of a page's four URLs are told from the others.
+    """Pages of which a tenth of the captures changed teach both rules, though each has few URLs.
 
-    How often captures differ is not underestimated for that. Two parameters tell it of each other.
+    Two parameters show of each other how often captures change.
     """
     for seed in range(5):
         draw = Random(seed)
@@ -80,9 +80,9 @@ def test_pages_that_move_and_have_few_urls_teach_the_rule():
 
 
 def test_parameter_alone_on_a_site_does_not_tell_how_often_captures_differ():
-    """That one URL of ten differs may be what it selects, if captures that agree are its own.
+    """With one parameter on a site, a tenth that differs may be what it selects.
 
-    Beside another parameter under which all captures agree it is.
+    Beside another one under which all captures agree, it is.
     """
     for seed in range(5):
         seasons = [*moving("season", "/team", Random(seed))]
@@ -92,16 +92,16 @@ def test_parameter_alone_on_a_site_does_not_tell_how_often_captures_differ():
 
 
 def pairs(url, other, differ):
-    """Yield sixty pages with two URLs each, of which some show something else."""
+    """Yield sixty pages with two URLs each, some of which differ."""
     for i in range(60):
         yield see(url.format(i), f"{url} {i}")
         yield see(other.format(i), f"{url} {i}" + ", edited" * (i % 7 == 3 and i < 7 * differ))
 
 
 def test_few_pairs_of_many_that_differ_are_captures_that_changed():
-    """Where nothing else tells how often they do, it is known of other sites that it is seldom.
+    """Three of sixty pairs that differ are changes, eight are not.
 
-    Some sites change more than most, which another parameter tells, or that this one does not.
+    Unless another parameter shows that this site changes more, or does not change.
     """
     few, many = (list(pairs("/a/{0}", "/a/{0}?sid={0}", differ)) for differ in (3, 8))
     found = {"shop.example": {"drop_params": ["sid"]}}
@@ -114,7 +114,10 @@ def test_few_pairs_of_many_that_differ_are_captures_that_changed():
 
 
 def test_looks_of_several_kinds_that_differ_alike_tell_how_often_captures_do():
-    """It is no coincidence; but two words in one place may well matter on as many pages."""
+    """Three kinds of pairs that differ equally often show how often captures change.
+
+    Two words in the same place do not: both may select content.
+    """
     views, *others = (
         pairs("/a/{0}", "/a/{0}/view", 5),
         pairs("/b/{0}", "/b.php?id={0}", 5),
@@ -127,7 +130,7 @@ def test_looks_of_several_kinds_that_differ_alike_tell_how_often_captures_do():
 
 
 def groups(every):
-    """Yield users, of whom some have groups, which are found at two URLs."""
+    """Yield users, some of whom have groups at two URLs."""
     for i in range(60):
         has_groups = i % every == 0
         yield see(f"/user/{i}", f"user {i}")
@@ -137,9 +140,9 @@ def groups(every):
 
 
 def test_what_is_content_for_others_is_no_capture_that_changed():
-    """Two members of sixty have groups, or two captures changed: of the users some have groups.
+    """Two members of sixty who differ are content if other pages show groups about as rarely.
 
-    Where many of these have, that so few members do is no chance.
+    If many users have groups, two are too few to be content.
     """
     members = list(pairs("/@{0}", "/@{0}/groups", 2))
     rule = ["/{a}/groups", "/{a}"]
@@ -149,7 +152,7 @@ def test_what_is_content_for_others_is_no_capture_that_changed():
 
 
 def test_first_page_of_a_listing_that_changed_is_the_listing():
-    """Of the number of a first page no more is asked than of other words."""
+    """The first part of a listing is the listing, though a few captures changed."""
     seen = list(pairs("/a/{0}", "/a/{0}/page1", 3))
     assert rules(seen) == rules(pairs("/a/{0}", "/a/{0}/page1", 0)) != {}
 
@@ -159,7 +162,7 @@ NOTHING = "nothing is here"
 
 
 def filtered(draw):
-    """Yield lists under five filters each, of which eight find nothing."""
+    """Yield lists under five filters each, eight of which find nothing."""
     for i in range(60):
         for n in range(5):
             is_empty = n == 0 and i < 8
@@ -167,7 +170,7 @@ def filtered(draw):
 
 
 def test_empty_list_that_few_filters_show_is_content():
-    """Whether it is seen under them alone, or under most searches too."""
+    """An empty result of a few filters is content, whether or not searches show the same."""
     still = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(80) for ref in "abc"]
     assert rules([*filtered(Random(1)), *still]) == {"shop.example": {"drop_params": ["ref"]}}
     searches = [see(f"/search?q={i}", f"found {i}" if i % 2 else NOTHING) for i in range(90)]
@@ -175,7 +178,7 @@ def test_empty_list_that_few_filters_show_is_content():
 
 
 def test_what_is_sold_out_in_some_sizes_is_content():
-    """It is so in several sizes of few things, and in one of some."""
+    """Sizes that are sold out show content, so that the size is kept."""
     sold_out = dict.fromkeys(range(0, 60, 15), 3)
     seen = [
         see(f"/p/{i}?size={i}-{n}", NOTHING if n < sold_out.get(i, i % 8 == 1) else f"thing {i}")
@@ -186,14 +189,14 @@ def test_what_is_sold_out_in_some_sizes_is_content():
 
 
 def test_page_of_things_without_comments_is_content():
-    """Nobody has commented on most of them: that these share a page is no interruption."""
+    """An equal empty page for a third of all things is content, not a failure of the site."""
     seen = [see(f"/a/{i}?tab={tab}", f"page {i}") for i in range(40) for tab in "abcd"]
     without = [see(f"/a/{i}?tab=comments", "no comments yet") for i in range(0, 40, 3)]
     assert "drop_params" not in str(rules([*seen, *without]))
 
 
 def test_what_pairs_say_of_captures_holds_beside_lists_that_differ():
-    """That of some lists every fourth part differs says nothing of things of which none changes."""
+    """Lists whose parts differ do not count as captures that change often."""
     lists = [
         see(f"/list/{j}?per={n}", f"list {j} by {n}" if n == j else f"list {j}")
         for j in range(5)
@@ -212,14 +215,14 @@ def test_what_pairs_say_of_captures_holds_beside_lists_that_differ():
 
 
 def test_that_few_captures_agree_is_no_reason_to_expect_others_to_differ():
-    """Of twenty-one URLs that agree none differs: most sites whose captures agree change seldom."""
+    """Few captures, all of which agree, do not make changes likely."""
     views = [*pairs("/user/{0}", "/user/{0}/friends", 6)]
     agreeing = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(7) for ref in "abc"]
     assert rules([*views, *agreeing]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
 def test_hundreds_of_captures_that_agree_leave_no_change_to_put_content_down_to():
-    """Where no pair differs for another parameter, one house of seventeen with a plan has one."""
+    """Where no other pair differs, the plans of one house in seventeen are content."""
     clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(5) for sid in "abcde"]
     others = [
         see(f"/b/{i}{query}", f"thing {i}") for i in range(100) for query in ("", f"?ref={i}")
@@ -233,7 +236,7 @@ def test_hundreds_of_captures_that_agree_leave_no_change_to_put_content_down_to(
 
 
 def tracker(edited):
-    """Yield issues with the part of a list that led there, some edited, and lists by part."""
+    """Yield issues with the part of the list that led there, some edited, and lists by part."""
     for i in range(150):
         yield see(f"/i?do=show&id={i}", f"issue {i}")
         content = f"issue {i}" + ", edited" * (i in edited)
@@ -244,13 +247,13 @@ def tracker(edited):
 
 
 def test_what_selects_content_does_not_tell_that_captures_seldom_change():
-    """That parts of lists differ is no change; so no pair with that parameter is one without."""
+    """A parameter that selects content elsewhere does not make changes look rare."""
     few = pairs("/a/{0}", "/a/{0}?sid={0}", 3)
     assert rules([*few, *tracker({7})])["shop.example"] == {"drop_params": ["sid"]}
 
 
 def test_what_is_content_elsewhere_is_put_down_to_change_only_beyond_doubt():
-    """The part of a list is noise for issues, of which a few have changed; not if many differ."""
+    """The part of a list is dropped from issues of which few changed, not if many differ."""
     few = [*pairs("/a/{0}", "/a/{0}?sid={0}", 3)]
     found = rules([*few, *tracker({7, 58, 113})])
     assert found["shop.example/?do=show"] == {"drop_params": ["part"]}
@@ -260,7 +263,7 @@ def test_what_is_content_elsewhere_is_put_down_to_change_only_beyond_doubt():
 
 
 def differing(path, query, every, bits):
-    """Yield pages and views of them, some of which differ in so many bits of the simhash."""
+    """Yield pages and views, some of which differ in *bits* bits of the simhash."""
     draw = Random(path)
     for i in range(90):
         text, is_other = draw.getrandbits(64), i % every == 0
@@ -270,10 +273,9 @@ def differing(path, query, every, bits):
 
 
 def test_another_text_altogether_is_no_capture_that_was_edited():
-    """Posts that were edited say how often texts change, and nothing of texts that are others.
+    """A view with another text is content, even if as many posts were edited.
 
-    Of 90 houses four have a plan, the text of which is far from that of the house. Where as many
-    views of them were but edited the view makes no difference.
+    Small edits show how often pages are edited, and say nothing of other texts.
     """
     posts = [*differing("/post", "?ref=a", every=20, bits=8)]
     for bits, found in (8, ["house", "post"]), (32, ["post"]):
@@ -282,7 +284,7 @@ def test_another_text_altogether_is_no_capture_that_was_edited():
 
 
 def several(path, name, bits, every, draw):
-    """Yield pages with five URLs, one of which differs in so many bits on some of the pages."""
+    """Yield pages with five URLs, one of which differs in *bits* bits on some pages."""
     for i in range(60):
         text, odd = draw.getrandbits(64), draw.randrange(5) if i % every == 0 else None
         for value in range(5):
@@ -292,9 +294,9 @@ def several(path, name, bits, every, draw):
 
 
 def test_another_text_among_many_that_agree_is_none_that_was_edited():
-    """Where edited articles are a capture of twenty, a product of four has another text at times.
+    """A value that shows another text on some pages is content, though articles are edited.
 
-    Where the products are but edited as often, they were.
+    If these differ as little as edited articles do, the parameter is dropped.
     """
     for bits, found in (8, ["pick", "sid"]), (32, ["sid"]):
         draw = Random(1)
@@ -303,7 +305,7 @@ def test_another_text_among_many_that_agree_is_none_that_was_edited():
 
 
 def test_edits_do_not_explain_that_other_values_have_texts_of_their_own():
-    """Of three tabs one has none yet; what the others have are no edited articles."""
+    """Of three tabs, two of which have texts of their own, none is dropped."""
     for bits, is_found in (8, True), (32, False):
         draw = Random(2)
         seen = [*several("/a", "sid", 8, 10, draw), *several("/b", "ref", 8, 10, draw)]
@@ -319,7 +321,7 @@ def test_edits_do_not_explain_that_other_values_have_texts_of_their_own():
 
 
 def test_value_is_but_the_luckiest_where_no_capture_changes():
-    """Of three tabs each of which makes a difference for few things, one did for none yet."""
+    """A tab that never differed yet is not dropped if its siblings do now and then."""
     clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(40) for sid in "abcde"]
     tabs = chain.from_iterable(
         (see(f"/o/{i}", f"o {i}"), see(f"/o/{i}?tab={tab}", f"o {i}" + f", {tab}" * differs))
@@ -330,9 +332,9 @@ def test_value_is_but_the_luckiest_where_no_capture_changes():
 
 
 def test_word_that_goes_from_all_pairs_that_differ_is_content():
-    """A number is the issue's and its pull request's; that of a milestone is another one's.
+    """A word that is in all pairs that differ (milestone) selects content.
 
-    Captures change often on this site, as two other looks tell.
+    Though captures change often on this site, as two other kinds of pairs show.
     """
     others = [*pairs("/b/{0}", "/b/{0}?ref={0}", 8), *pairs("/c/{0}", "/old/c/{0}/", 8)]
     words = (("issues", "pull"), ("pull", "request"), ("issues", "request"))
@@ -346,7 +348,7 @@ def test_word_that_goes_from_all_pairs_that_differ_is_content():
 
 
 def test_word_is_one_in_the_host_and_in_the_path():
-    """Two looks that leave out one word do not tell of each other that captures change."""
+    """A word that two kinds of pairs leave out is one kind, which shows no rate of change."""
     www = "http://www.shop.example"
     hosts = [*pairs(f"{www}/a/{{0}}", "http://amp.shop.example/a/{0}", 8)]
     assert rules([*hosts, *pairs(f"{www}/b/{{0}}", f"{www}/b/{{0}}/amp", 8)]) == {}
@@ -354,9 +356,9 @@ def test_word_is_one_in_the_host_and_in_the_path():
 
 
 def test_value_that_may_be_the_default_says_nothing_of_the_others():
-    """Lists by date are those without an order; what differs by name and size is no change.
+    """That lists by date are the default says nothing of lists by name and size.
 
-    Captures change often on this site, as three other parameters tell.
+    Though captures change often on this site, as three other parameters show.
     """
     others = chain.from_iterable(pairs(f"/{p}/{{0}}", f"/{p}/{{0}}?{p}={{0}}", 8) for p in "bcd")
     by_date = [see(f"/list/{i}{by}", f"list {i}") for i in range(8) for by in ("", "?by=date")]

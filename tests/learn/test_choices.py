@@ -1,4 +1,4 @@
-"""Classes of URLs that differ in one word, in one line, and what learning again makes of it."""
+"""Classes of skipped URLs that differ in one word are one line, and stay so when learned again."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ CHOICE = "/wiki/{b:Building|Context|Testing}?old={a:digits}"
 
 
 def sections(words):
-    """Return old versions that are found elsewhere, and those of one section that are not."""
+    """Return old versions, found elsewhere in the sections *words* and not in another one."""
     found = [see(f"/wiki/Other?old={i}", f"Other {i}") for i in range(30)]
     for word in words:
         found += [see(f"/wiki/{word}?old={i}", f"{word} {i}") for i in range(8)]
@@ -33,7 +33,7 @@ def rule(entry, **fields):
 
 
 def test_sections_of_one_form_are_one_line_that_says_no_more():
-    """Two are two lines; three are one, with the evidence of all."""
+    """Two sections are two lines; three are one line, which covers no other section."""
     assert len(skips(WORDS[:2])) == 2
     learned = learn(sections(WORDS))
     (found,) = learned.rules
@@ -45,7 +45,7 @@ def test_sections_of_one_form_are_one_line_that_says_no_more():
 
 
 def test_what_is_in_force_stays_as_it_is():
-    """A line is neither said again, nor gives way to a longer one that nobody turned on."""
+    """Lines in force are neither repeated nor replaced by a longer one."""
     assert skips(WORDS, [rule(CHOICE)]) == [CHOICE]
     lines = [f"/wiki/{word}?old={{a:digits}}" for word in WORDS]
     assert skips(WORDS, map(rule, lines)) == lines
@@ -54,6 +54,6 @@ def test_what_is_in_force_stays_as_it_is():
 
 
 def test_no_part_of_a_refuted_line_comes_back():
-    """Neither one of its words, nor all of them in a line of their own; nor the next time."""
+    """Neither a part of a refuted line, nor the whole of it in another form, is learned again."""
     for known in (rule(CHOICE, outcome=Outcome.FAILS), rule(f"!{CHOICE}")):
         assert skips(WORDS, [known]) == skips(WORDS[:2], [known]) == [f"!{CHOICE}"]

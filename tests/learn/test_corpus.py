@@ -25,7 +25,10 @@ def test_rules_of_real_sites_hold_on_the_half_that_was_not_seen():
 
 
 def test_wrong_merges_that_the_site_itself_says_are_of_one_page_are_told():
-    """A page that changed between two captures of it is no fault of the rule."""
+    """A wrong merge of two URLs that declare one page is counted separately.
+
+    The page changed between its two captures, which is no fault of the rule.
+    """
     judge = scorer()
     pairs = [(f"http://a.example/{i}", f"http://a.example/{i}?sid=x{i}") for i in range(200)]
     judged = [pair for pair in pairs if all(map(judge.half, pair))]
@@ -52,7 +55,7 @@ def test_wrong_merges_that_the_site_itself_says_are_of_one_page_are_told():
 
 
 def test_what_pages_declare_is_judged_as_rules_are():
-    """A page that is not the one which it declares is a wrong merge, and lost."""
+    """A page that declares another one is a wrong merge, and lost."""
     rows = [
         dict.fromkeys(("text_sha1", "simhash64", "redirect"), "")
         | {

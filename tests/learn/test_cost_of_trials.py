@@ -1,4 +1,4 @@
-"""What learning costs, counted and not timed: calls of functions, for each URL."""
+"""The cost of learning, in calls of functions for each URL, and not in seconds."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from scrapy_urlcanon.learn.trials.trial import Trial
 
 
 def groups_of(urls, page_of=hash):
-    """Return the URLs of a site, grouped, each with the page that a function gives it."""
+    """Return the URLs of a site, grouped by the page that *page_of* gives each."""
     seen = [Observation(url, main_sha1=f"{page_of(url) % 2**160:040x}") for url in urls]
     return Groups(site_of("a.example", seen))
 
 
 @pytest.mark.parametrize("target", ["/event/{a}/13/{b}", "/event/{a}/{b}"])
 def test_template_for_paths_makes_nothing_but_the_new_url(target):
-    """A template is put together from the path, and not from a URL that is made for each step."""
+    """A template for paths builds the new URL, and no other object for each step."""
     urls = [f"http://a.example/event/{i}/{i % 30}/list" for i in range(1000)]
     groups = groups_of(urls)
     step = RewriteTemplates("/event/{a:digits}/{_day:digits}/{b}", target)
@@ -38,7 +38,7 @@ def test_template_for_paths_makes_nothing_but_the_new_url(target):
 
 
 def test_template_costs_next_to_nothing_where_it_fits_not():
-    """One look at the path of a URL tells."""
+    """A template that does not fit costs one look at each path."""
     groups = groups_of(f"http://a.example/a/{i}/b" for i in range(1000))
     step = RewriteTemplates("/a/{a:digits}/c", "/a/{a}")
     groups.affected([step])
@@ -48,7 +48,7 @@ def test_template_costs_next_to_nothing_where_it_fits_not():
 
 
 def test_each_url_is_changed_once_for_what_steps_show_together():
-    """Not once for each other URL of its page."""
+    """Steps change each URL once, and not once for each other URL of its page."""
     calls = []
     for count in (6, 12):
         urls = [
@@ -66,7 +66,7 @@ def test_each_url_is_changed_once_for_what_steps_show_together():
 
 
 def test_form_to_log_in_under_many_urls_costs_as_much_as_it_has():
-    """Not as much as it has pairs of URLs of two classes."""
+    """A log-in form costs time in proportion to its URLs, not to the pairs of them."""
     calls = []
     for count in (100, 200):
         forms = [
@@ -89,7 +89,7 @@ def test_form_to_log_in_under_many_urls_costs_as_much_as_it_has():
 
 
 def test_scopes_are_looked_for_once_for_urls_that_begin_alike(monkeypatch):
-    """However many of them become one."""
+    """Scopes are computed once for URLs with the same beginning."""
     asked = []
 
     def counted(domain, address):
@@ -109,7 +109,7 @@ def test_scopes_are_looked_for_once_for_urls_that_begin_alike(monkeypatch):
 
 
 def test_parameters_of_a_url_cost_no_more_than_they_are():
-    """Who writes URLs with very many of them keeps nobody waiting."""
+    """URLs with very many parameters cost time in proportion to their number."""
     calls = []
     for count in (200, 400):
         fields = [f"a{n}={n}" for n in range(1, count)]

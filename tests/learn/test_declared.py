@@ -21,18 +21,16 @@ HOME = "http://a.example/"
     ],
 )
 def test_declarations_that_are_wrong_on_most_sites_are_refused(source, target):
-    """Pagination that declares page 1, a language that declares another.
+    """Declarations that are wrong on most sites are refused.
 
-    Everything that declares the home page, and a user of a server what another one has.
+    Parts that declare the first one, languages that declare another, all that declares the home
+    page, and users of a server that declare one another.
     """
     assert is_implausible(locate(HOME + source), locate(HOME + target))
 
 
 def test_way_of_declaring_is_believed_once_it_was_right_often_enough():
-    """Nothing is believed on its word.
-
-    And a way of declaring that was wrong once is not believed again.
-    """
+    """A form of declaring is believed after it was right six times, until it is wrong once."""
     canonicals = DeclaredCanonicals()
     pairs = [(locate(f"{HOME}?p={i}"), locate(f"{HOME}slug{i}/")) for i in range(20)]
     assert not canonicals.believes(*pairs[-1])
@@ -44,9 +42,9 @@ def test_way_of_declaring_is_believed_once_it_was_right_often_enough():
 
 
 def test_edit_form_that_declares_the_article_is_not_believed():
-    """Each way of declaring is judged by itself.
+    """Each form of declaring is judged by itself.
 
-    That short links are right says nothing of edit forms.
+    Right short links do not make wrong declarations of edit forms right.
     """
     canonicals = DeclaredCanonicals()
     for i in range(10):
@@ -63,7 +61,7 @@ def test_edit_form_that_declares_the_article_is_not_believed():
 
 
 def test_what_the_site_says_and_what_the_text_says_are_two_witnesses():
-    """A page that declares the other one need not be as near to it as one that does not."""
+    """A page may differ more from one that it declares than from any other to be merged with it."""
     pages = [
         Observation(
             f"{HOME}{i}",

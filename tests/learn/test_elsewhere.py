@@ -1,4 +1,4 @@
-"""The other place of a page is found without a look at each pair of its URLs."""
+"""The other URL of a page is found without comparing all pairs of its URLs."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ URLS = st.builds(
 
 @given(st.lists(URLS, min_size=1, max_size=5), URLS)
 def test_url_is_better_than_many_where_it_is_better_than_each(urls, other):
-    """Beside one of them, and beside all."""
+    """A URL is better than several exactly if it is better than each of them."""
     for one in (other, urls[0]._replace(params=other.params)):
         assert PageUrls(urls).has_better(one) == all(
             PageUrls([url]).has_better(one) for url in urls
@@ -41,7 +41,7 @@ NUMBERED = st.builds(
     )
 )
 def test_way_of_most_pages_is_that_of_the_most_pairs(pages):
-    """As if the ways of all pairs were counted."""
+    """The way found is the one that counting all pairs gives."""
     count = Counter(
         way for urls, others in pages for way in {way_to(o, one) for one in urls for o in others}
     )

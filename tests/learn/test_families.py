@@ -1,4 +1,4 @@
-"""What looks alike on a few pages and is content: words, versions, languages, tabs, partners."""
+"""Words, versions, languages, tabs and partners that agree on a few pages, and are content."""
 
 from hashlib import sha1
 from random import Random
@@ -12,7 +12,7 @@ from .test_bad_input import wrong
 
 
 def drawn(visits, seed, share):
-    """Return what a crawl saw of a site, and the truth about all of it."""
+    """Return what a crawl of a *share* of a site saw, and the page of each of its URLs."""
     visits = list(visits)
     seen = [
         see(path, content) for path, content in visits if Random(f"{seed} {path}").random() < share
@@ -21,7 +21,7 @@ def drawn(visits, seed, share):
 
 
 def members(draw):
-    """Yield users most of whom have no posts, likes and friends."""
+    """Yield users, most of whom have no posts, likes and friends."""
     for i in range(150):
         for place in ("posts", "likes", "friends"):
             content = "none" if draw.random() < 0.8 else place
@@ -29,7 +29,7 @@ def members(draw):
 
 
 def manual(draw):
-    """Yield a manual of which a twentieth changes with each version."""
+    """Yield a manual, a twentieth of which changes with each version."""
     for i in range(60):
         edition = 0
         for version in ("old", "stable", "dev"):
@@ -38,7 +38,7 @@ def manual(draw):
 
 
 def tabs(draw):
-    """Yield things a tenth of which have reviews, photos or a history, each under a tab."""
+    """Yield things, a tenth of which has reviews, photos or a history, each under a tab."""
     for i in range(200):
         yield f"/thing/{i}", f"thing {i}"
         for tab in ("reviews", "photos", "history", "notes"):
@@ -47,7 +47,7 @@ def tabs(draw):
 
 
 def partners(draw):
-    """Yield articles that few of many partners, who link to them, are greeted on."""
+    """Yield articles that greet the readers of a few of many partners."""
     for i in range(100):
         yield f"/a/{i}", f"article {i}"
         for partner in draw.sample(range(30), 3):
@@ -56,7 +56,7 @@ def partners(draw):
 
 
 def colours(draw):
-    """Yield things a tenth of which say which colour was chosen."""
+    """Yield things, a tenth of which shows which colour was chosen."""
     for i in range(150):
         yield f"/thing/{i}", f"thing {i}"
         matters = draw.random() < 0.1
@@ -65,7 +65,7 @@ def colours(draw):
 
 
 def tracker(draw):
-    """Yield tickets a tenth of which have a history."""
+    """Yield tickets, a tenth of which has a history."""
     for i in range(200):
         yield f"/ticket/{i}", f"ticket {i}"
         yield f"/ticket/{i}?show=history", f"ticket {i}" + ", history" * (draw.random() < 0.1)
@@ -73,14 +73,14 @@ def tracker(draw):
 
 
 def seasons(draw):
-    """Yield teams a tenth of whose seasons have a page of their own."""
+    """Yield teams, a tenth of whose seasons has a page of its own."""
     for i in range(30):
         for year in range(2010, 2020):
             yield f"/team/{i}/season/{year}", f"team {i}" + f", {year}" * (draw.random() < 0.1)
 
 
 def seasons_by_parameter(draw):
-    """Yield teams a tenth of whose seasons, which a parameter chooses, have a page of their own."""
+    """Yield the same with the season in a parameter."""
     for i in range(draw.choice((20, 30, 50))):
         for year in range(2010, 2020):
             content = f"team {i}" + f", {year}" * (draw.random() < 0.1)
@@ -88,7 +88,7 @@ def seasons_by_parameter(draw):
 
 
 def months(draw):
-    """Yield calendars most of whose months have no event."""
+    """Yield calendars, most of whose months have no event."""
     for i in range(draw.choice((10, 20, 60))):
         for month in range(1, 13):
             content = f"calendar {i}" + f", {month}" * (draw.random() < 0.15)
@@ -96,14 +96,14 @@ def months(draw):
 
 
 def years(draw):
-    """Yield few teams some of whose years have figures of their own."""
+    """Yield few teams, some of whose years have figures of their own."""
     for i in range(draw.choice((5, 8, 15))):
         for year in range(2015, 2024):
             yield f"/figures/{i}/{year}", f"team {i}" + f", {year}" * (draw.random() < 0.1)
 
 
 def actions(draw):
-    """Yield tickets on which the project makes no difference, and lists of each project."""
+    """Yield tickets that are the same in each project, and lists that are not."""
     for i in range(150):
         yield f"/bugs?do=details&id={i}", f"ticket {i}"
         if draw.random() < 0.6:
@@ -115,7 +115,7 @@ def actions(draw):
 
 
 def tenants(draw):
-    """Yield tenants, each on a host of its own, few of whom wrote some pages themselves."""
+    """Yield tenants on hosts of their own, a few of whom wrote some pages themselves."""
     for tenant in range(12):
         for i in range(14):
             own = f", {tenant}" * (draw.random() < 0.12)
@@ -123,7 +123,7 @@ def tenants(draw):
 
 
 def orders(draw):
-    """Yield listings, half of which or more have one entry, in four orders."""
+    """Yield listings in four orders, half or more of which have one entry."""
     single = draw.choice((0.5, 0.8))
     for i in range(draw.choice((40, 120))):
         is_single = draw.random() < single
@@ -133,7 +133,7 @@ def orders(draw):
 
 
 def profiles(draw):
-    """Yield users, a fifth of whom have posts, topics, friends or photos."""
+    """Yield users, a fifth of whom has posts, topics, friends or photos."""
     for i in range(draw.choice((50, 200))):
         yield f"/profile?u={i}", f"user {i}"
         for show in ("posts", "topics", "friends", "photos"):
@@ -141,7 +141,7 @@ def profiles(draw):
 
 
 def blocks(draw):
-    """Yield listings few of which have a second part; where there is none the first is shown."""
+    """Yield listings, few of which have a second part; the others show the first instead."""
     share = draw.choice((0.03, 0.1))
     for i in range(200):
         count = 1 if draw.random() > share else draw.choice((2, 4))
@@ -151,7 +151,7 @@ def blocks(draw):
 
 
 def sections(draw):
-    """Yield users a tenth of whom have friends, photos and the like, each under a path."""
+    """Yield users, a tenth of whom has photos, friends and so on, each under a path."""
     for i in range(150):
         yield f"/u/{i}-name", f"user {i}"
         for part in ("photos", "friends", "videos", "groups", "reviews"):
@@ -160,7 +160,7 @@ def sections(draw):
 
 
 def shades(draw):
-    """Yield things a tenth of which say which of six colours was chosen."""
+    """Yield things, a tenth of which shows which of six colours was chosen."""
     for i in range(150):
         yield f"/thing/{i}", f"thing {i}"
         matters = draw.random() < 0.1
@@ -169,7 +169,7 @@ def shades(draw):
 
 
 def branches(draw):
-    """Yield files in nine directories, a tenth of which changed since a branch was made."""
+    """Yield files, a tenth of which differs between two branches."""
     for i in range(120):
         directory = f"dir{'abcdefghi'[i % 9]}"
         yield f"/blob/main/{directory}/file-{i}", f"file {i}"
@@ -178,7 +178,7 @@ def branches(draw):
 
 
 def lost(seen, truth, seed):
-    """Return the pages that a crawl in some order, under what was learned, would not fetch."""
+    """Return the pages that a crawl in a random order under the learned rules misses."""
     canonicalizer = Canonicalizer(rules(seen))
     first = {}
     for url in Random(seed).sample(sorted(truth), len(truth)):
@@ -188,7 +188,7 @@ def lost(seen, truth, seed):
 
 
 def each_of(count):
-    """Have a test draw a third of so many sites, and all of them in its long form."""
+    """Parametrize a test with a third of *count* seeds, and with all in its long form."""
     some, everything = range(count // 3), range(count)
     return pytest.mark.parametrize(
         "seeds",
@@ -206,7 +206,7 @@ def each_of(count):
     [seasons, seasons_by_parameter, months, years, actions, tracker, colours, tenants, orders],
 )
 def test_choice_that_matters_on_few_pages_loses_none(site, part, seeds):
-    """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
+    """A choice that matters on few pages is neither dropped nor skipped: no page is lost."""
     for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, part)
         assert lost(seen, truth, seed) == set()
@@ -217,7 +217,7 @@ def test_choice_that_matters_on_few_pages_loses_none(site, part, seeds):
     ("site", "share"), [(members, 0.001), (manual, 0.025), (tabs, 0.025), (partners, 0.025)]
 )
 def test_what_differs_on_few_pages_is_content(site, share, seeds):
-    """Of many crawls that were cut short hardly a page is lost."""
+    """Of many partial crawls, at most a few pages in a thousand are lost."""
     pages = lost = 0
     for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, 0.4)
@@ -229,7 +229,7 @@ def test_what_differs_on_few_pages_is_content(site, share, seeds):
 @each_of(24)
 @pytest.mark.parametrize("site", [profiles, blocks])
 def test_second_default_value_is_none_that_differs_at_times(site, seeds):
-    """What few pages show under one value, beside a default, are no captures that changed."""
+    """A value that differs on few pages becomes no second default."""
     pages = gone = 0
     for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, 0.5)
@@ -250,7 +250,7 @@ def test_second_default_value_is_none_that_differs_at_times(site, seeds):
     ],
 )
 def test_refuted_rule_does_not_come_back_in_its_luckiest_parts(site, part, share, seeds):
-    """A word or a value that few pages of all speak against is none that makes no difference."""
+    """A refuted rule is not learned for the one word or value that agreed by luck."""
     pages = gone = 0
     for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, part)
@@ -260,7 +260,7 @@ def test_refuted_rule_does_not_come_back_in_its_luckiest_parts(site, part, share
 
 
 def test_one_value_that_makes_no_difference_is_found_beside_others():
-    """Of four that differ at times one never does."""
+    """The one tab that never makes a difference is found to be the default."""
     draw = Random(0)
     seen = [see(f"/thing/{i}", f"thing {i}") for i in range(150)]
     for i in range(150):
@@ -271,7 +271,10 @@ def test_one_value_that_makes_no_difference_is_found_beside_others():
 
 
 def test_words_whose_siblings_are_always_right_or_wrong_are_a_rule():
-    """That to edit a page is another one says nothing of two sections that show it."""
+    """Two sections that agree make a rule, though a third one differs.
+
+    If further sections differ on half of the pages, no page of them is merged.
+    """
     seen = [see(f"/{part}/{i}-x", f"page {i}") for i in range(12) for part in ("news", "home")]
     seen += [see(f"/edit/{i}-x", f"form {i}") for i in range(12)]
     assert "rewrite_path" in rules(seen)["shop.example"]
@@ -281,7 +284,7 @@ def test_words_whose_siblings_are_always_right_or_wrong_are_a_rule():
 
 
 def test_words_are_held_against_their_siblings_where_a_parameter_goes_with_them():
-    """Two versions of a few pages are one by luck, whether links to these have a session or not."""
+    """Five pages that agree between two versions are luck, even if their links have a session."""
     draw = Random(0)
     seen = [see(f"/docs/old/page-{i}", f"page {i}") for i in range(40)]
     seen += [see(f"/docs/new/page-{i}", f"page {i}" + ", edited" * (i % 10 > 7)) for i in range(40)]
@@ -294,7 +297,7 @@ def test_words_are_held_against_their_siblings_where_a_parameter_goes_with_them(
 
 @pytest.mark.parametrize(("pages", "is_proved"), [(36, False), (90, True)])
 def test_value_is_held_against_others_where_a_word_of_the_path_comes(pages, is_proved):
-    """Where one of three languages differs at times, 12 pages of another prove less than 30 do."""
+    """If one of three values differs at times, twelve pages do not prove another, thirty do."""
     seen = [see(f"/docs/v2/page-{i}", f"page {i}") for i in range(pages)]
     for i in range(pages):
         language = ("go", "perl", "ruby")[i % 3]
@@ -304,7 +307,10 @@ def test_value_is_held_against_others_where_a_word_of_the_path_comes(pages, is_p
 
 
 def test_language_of_a_path_stays():
-    """What is not translated now may be tomorrow; one language under two names is one."""
+    """A language in the path is kept, unless two paths are names of one language.
+
+    What is not translated now may be tomorrow.
+    """
     both = [see(f"/{word}/page-{i}", f"page {i}") for i in range(12) for word in ("de", "fr")]
     assert rules(both) == {}
     moved = [see(f"/{part}/page-{i}", f"page {i}") for i in range(12) for part in ("de", "at/de")]
@@ -314,7 +320,7 @@ def test_language_of_a_path_stays():
 
 
 def test_hosts_that_differ_on_few_pages_only_say_nothing_of_others():
-    """A third name of the host, which prints its own address on its forms, is no chance."""
+    """A third host whose forms differ does not prevent the alias of the other two."""
     hosts = [f"http://{name}.shop.example" for name in ("main", "new", "old")]
     seen = [see(f"{host}/{i}", f"page {i}") for host in hosts for i in range(60)]
     seen += [
@@ -326,7 +332,7 @@ def test_hosts_that_differ_on_few_pages_only_say_nothing_of_others():
 
 
 def files(revisions, count=5):
-    """Yield files as they are now, and at some revisions at which they were the same."""
+    """Yield files at their head, and at some revisions that were equal to it."""
     for i in range(count):
         yield see(f"/get/head/lib/{i}.c", f"file {i}")
         for j in range(revisions):
@@ -335,12 +341,12 @@ def files(revisions, count=5):
 
 
 def test_one_revision_of_each_file_says_nothing_of_the_others():
-    """A list links each file at its last revision: what that shows is no rule for older ones."""
+    """If each file was seen at one revision alone, revisions are no rule: older ones may differ."""
     assert all(rule.keys() <= {"skip"} for rule in rules(files(1)).values())
 
 
 def test_several_tokens_of_each_page_are_left_out():
-    """Where each page is there under several tokens, any will do."""
+    """If each page was seen under several tokens, these are left out."""
     found = rules(files(2))
     options = [option for rule in found.values() for option in rule]
     assert options == ["rewrite_path"]
@@ -350,7 +356,7 @@ def test_several_tokens_of_each_page_are_left_out():
 
 
 def articles(numbers_of, count=12):
-    """Yield articles, each with the numbers under which it was seen, and what makes them one."""
+    """Yield articles, each also under its title and a number."""
     for i in range(count):
         title = f"{'abcdefghijkl'[i]}_title"
         yield see(f"/wiki/{title}", f"article {i}")
@@ -359,27 +365,27 @@ def articles(numbers_of, count=12):
 
 
 def merged(numbers_of):
-    """Tell whether an article under another number is learned to be the article."""
+    """Tell whether an article with an unknown number is taken for the article."""
     canonical = Canonicalizer(rules(articles(numbers_of))).canonicalize
     other, article = "/index.php?oldid=99&title=z_title", "/wiki/z_title"
     return canonical(f"http://shop.example{other}") == f"http://shop.example{article}"
 
 
 def test_number_of_the_last_revision_is_not_left_out():
-    """Where each title was seen with one number, its own, an older one may differ."""
+    """If each title was seen with one number, it may be its last revision, and is kept."""
     assert not merged(lambda i: [20 + 3 * i])
     # One article with two numbers says nothing of those with one.
     assert not merged(lambda i: [20 + 3 * i] if i else [20, 21])
 
 
 def test_number_that_makes_no_difference_is_left_out():
-    """Several for each page, or the same ones for many, such as a place in a list."""
+    """A number is left out if pages have several of it, or share it with others."""
     assert merged(lambda i: [20 + 3 * i, 21 + 3 * i])
     assert merged(lambda i: [i % 4])
 
 
 def reviews(revisions_of):
-    """Yield changes under review, each at the revisions under which it was seen to be the last."""
+    """Yield changes under review, each at the revisions that were its last."""
     for i in range(16):
         yield see(f"/r/{i}/diff/", f"diff {i}")
         for revision in revisions_of(i):
@@ -387,7 +393,7 @@ def reviews(revisions_of):
 
 
 def test_last_part_of_each_thing_says_nothing_of_the_others():
-    """Where each change is linked at its last revision, an older one may be another page."""
+    """If each change was seen at its last revision alone, the revision is kept."""
     learned = rules(reviews(lambda i: [i % 3 + 1]))
     assert all(rule.keys() <= {"skip"} for rule in learned.values())
     # One change with two numbers says nothing of those with one.
@@ -396,7 +402,7 @@ def test_last_part_of_each_thing_says_nothing_of_the_others():
 
 
 def test_number_behind_a_thing_goes_where_others_show_another_page_or_all_the_same():
-    """The first part of a thing is the thing itself, and so are all comments on it."""
+    """A number behind a thing goes if several agree, or if the others were seen to differ."""
     canonical = Canonicalizer(rules(reviews(lambda i: [i + 3, i + 4]))).canonicalize
     assert canonical("http://shop.example/r/9/diff/2/") == "http://shop.example/r/9/diff/"
     parts = [see(f"/r/{i}/diff/2/", f"second part of {i}") for i in range(16)]
@@ -405,7 +411,7 @@ def test_number_behind_a_thing_goes_where_others_show_another_page_or_all_the_sa
 
 
 def test_word_that_alone_was_left_out_says_nothing_of_others():
-    """That topics have a way to their last post, and users to all of theirs, is no second page."""
+    """A word that may be left out behind topics says nothing of numbers behind them."""
     views = {"t": {"": "", "last/": ""}, "u": {"": "", "posts/": "", "likes/": "likes"}}
     seen = [
         see(f"/{kind}/{name}/{i}/{view}", f"{kind} {i} {content}")
@@ -419,7 +425,7 @@ def test_word_that_alone_was_left_out_says_nothing_of_others():
 
 
 def test_numbers_that_the_same_pages_have_are_no_last_parts():
-    """The posts of a topic stand behind it, those of its second page as well."""
+    """Numbers that lead to the first page of a topic go, and those of its second page do not."""
     seen = [see(f"/d/{i}", f"topic {i}") for i in range(24)]
     seen += [see(f"/d/{i}?page=2", f"second page of {i}") for i in range(24)]
     seen += [see(f"/d/{i}/{n}", f"topic {i}") for i in range(24) for n in (1, 2)]
@@ -430,7 +436,7 @@ def test_numbers_that_the_same_pages_have_are_no_last_parts():
 
 
 def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
-    """Listings of one tag have one part, and are the same in any order; that of all is not."""
+    """An order in the path is kept if it matters for the one long listing."""
     orders = ("age", "votes", "answers")
     url = "/questions/sort:{}/{}page:{}/".format
     short = [see(url(o, f"tags:{t}/", 1), f"tag {t}") for o in orders for t in "abcdefghijklmn"]
@@ -441,27 +447,27 @@ def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
 
 
 def of_versions(newest):
-    """Yield what was seen of projects: an old text, and the newest one under some versions."""
+    """Yield projects with an old text, and the newest one under some versions."""
     for i in range(45):
         texts = {"1.0": f"old text {i}"} | dict.fromkeys(("latest", *newest(i)), f"text {i}")
         yield from (see(f"/{i}/{version}", text) for version, text in texts.items())
 
 
 def test_word_that_stands_for_another_one_each_time_is_none_of_them():
-    """Where 2.3 is the latest of many projects, it is so by chance: 1.0 is that of others."""
+    """No version replaces "latest" if that is another one in each project."""
     versions = ("1.0", "2.0", "2.3")
     learned = rules(of_versions(lambda i: versions[i % 3 :][:1]))
     assert learned == {"shop.example": {"skip": ["/{a:digits}/latest"]}}
 
 
 def test_word_that_stands_for_one_is_that_one_though_texts_stay():
-    """An older version that has the same text is no other one, where the newest was not seen."""
+    """Version 2.3 replaces "latest" if no project was seen with another newest version."""
     learned = rules(of_versions(lambda i: ("2.3",) * (i % 3 > 0) + ("1.0",) * (i % 4 == 0)))
     assert learned["shop.example"] == {"rewrite_path": [["/{a:digits}/latest", "/{a}/2.3"]]}
 
 
 def test_order_that_goes_with_words_of_a_path_makes_no_difference_anywhere():
-    """Of a day there is one post, which is all of them in any order; of a month there are more."""
+    """An order is not dropped with the part of a day if it matters for a month."""
     seen = [see(f"/2026/11/{day}/page/1", f"post {day}") for day in range(10, 30)]
     seen += [see(f"/2026/11/{day}?order=asc", f"post {day}") for day in range(10, 30)]
     assert rules(seen) != {}
@@ -471,7 +477,7 @@ def test_order_that_goes_with_words_of_a_path_makes_no_difference_anywhere():
 
 
 def listings(long, order):
-    """Yield the articles of tags, without an order and in two: of most tags there is one."""
+    """Yield the articles of tags, without an order and in two; most tags have one article."""
     for tag in "abcdefghijklmnopqrstuvwxyz":
         for path in (f"/blog/{tag}/", f"/blog/old/{tag}/"):
             yield see(path, path)
@@ -481,7 +487,7 @@ def listings(long, order):
 
 
 def test_order_in_a_path_is_left_out_where_it_is_that_of_listings_without_one():
-    """However it is written; it takes listings enough that another order would have shown."""
+    """The default order goes from paths if enough listings would have shown another one."""
     for order in ("sort-", "order:"):
         learned = rules(listings("abc", order))
         assert learned["shop.example"] == {

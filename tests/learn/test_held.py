@@ -1,4 +1,4 @@
-"""What is held of many URLs in few bytes does what lists and dicts of objects would do."""
+"""Compact stores of URLs behave as lists and dicts of objects would."""
 
 from array import array
 from collections import Counter
@@ -24,7 +24,7 @@ ACTIONS = st.tuples(st.sampled_from(("pop", "put")), st.sampled_from(LOCATIONS),
 
 
 class Alike(int):
-    """A number whose hash is that of many others."""
+    """A number whose hash collides with that of many others."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class Alike(int):
 
 @given(st.lists(st.integers(0, 99).map(Alike)), st.integers(0, 9))
 def test_index_finds_the_first_row_of_each_value(values, count):
-    """Also where values have one hash, and where more come than room was made for."""
+    """The index finds the first row of each value, with colliding hashes and beyond its size."""
     index, first = RowIndex(values, count), {}
     for row, value in enumerate(values):
         assert index.setdefault(value, row) == first.setdefault(value, row)
@@ -43,7 +43,7 @@ def test_index_finds_the_first_row_of_each_value(values, count):
 
 
 def test_numbers_that_end_alike_are_found_as_soon_as_others():
-    """Near simhashes have many bits in common; of each value few others are looked at."""
+    """Numbers with equal low bits do not make the index slow, as near simhashes have."""
     compared = Counter()
 
     class Counted(int):
@@ -66,7 +66,7 @@ def test_numbers_that_end_alike_are_found_as_soon_as_others():
 
 @given(st.lists(st.sampled_from(LOCATIONS)))
 def test_urls_are_what_was_added(locations):
-    """Each once, in the order in which they came, by their rows and all together."""
+    """Each URL is there once, in the order in which it was added."""
     collector = Collector(len(locations))
     rows = {}
     for location in locations:
@@ -80,7 +80,7 @@ def test_urls_are_what_was_added(locations):
 
 @given(st.lists(st.tuples(st.sampled_from(LOCATIONS), st.integers(-1, 3))), st.lists(ACTIONS))
 def test_forms_are_a_mapping(seen, actions):
-    """They have the forms and pages that a dict would have, in the same order."""
+    """Forms behave as a dict does, in the same order."""
     expected = dict(seen)
     collector = Collector(len(expected))
     for location in expected:
@@ -118,7 +118,7 @@ def test_forms_are_a_mapping(seen, actions):
     )
 )
 def test_merges_are_what_was_added(added):
-    """By number and all together, also where their evidence is another one afterwards."""
+    """Merges come back as they were added, with changed evidence too."""
     merges, expected = Merges(), []
     for number, ((target, *changed), is_seen, first, agreement, pages) in enumerate(added):
         sources = [*changed, target] if is_seen else changed

@@ -1,4 +1,4 @@
-"""Rules that others make idle: which go, and that nothing is found or lost by it."""
+"""Rules that other rules make superfluous are removed, and nothing is merged otherwise."""
 
 import pytest
 
@@ -38,7 +38,7 @@ PRINT = RewriteTemplates("/print/{rest:path}", "/{rest}")
     ],
 )
 def test_special_rule_goes_where_a_general_one_does_the_same(special, general):
-    """Whichever was accepted first; and what it saved counts for the general one."""
+    """A special rule goes if a general one does the same; its merges count for that one."""
     for order in ([special, general], [general, special]):
         left = without_idle(accepted(order))
         assert [(rule.scope, *rule.operations) for rule in left] == [general]
@@ -60,18 +60,18 @@ def test_special_rule_goes_where_a_general_one_does_the_same(special, general):
     ],
 )
 def test_rule_that_does_more_than_the_others_stays(rules):
-    """That is one for further URLs, of another depth, or with another result."""
+    """A rule stays if it changes further URLs, or in another way."""
     left = without_idle(accepted(rules))
     assert [(rule.scope, *rule.operations) for rule in left] == rules
 
 
 def accepted(rules):
-    """Return the rules as accepted ones."""
+    """Return these rules as accepted ones."""
     return [Accepted(scope, (step,), Evidence(merges=3)) for scope, step in rules]
 
 
 def test_fewer_rules_say_the_same_of_each_url(monkeypatch):
-    """Where captures changed there are as many rules more, which go without any effect."""
+    """Without the superfluous rules, every URL has the same canonical form."""
     before = after = 0
     for seed in range(4):
         site = SyntheticSite(seed, changing=0.03)

@@ -1,4 +1,4 @@
-"""The templates that a URL may fit are found without matching all of them."""
+"""The index finds the templates that a URL may fit without matching all of them."""
 
 from contextlib import suppress
 
@@ -24,7 +24,7 @@ URLS = st.builds(
 @example(["http://a.example" + "/1.2.3" * 5 + "/a-1/a-2?p=1"])  # more numbers than names
 @given(st.lists(URLS, max_size=12))
 def test_index_leaves_out_no_template_that_fits(urls):
-    """Each template, however it was come by, is found for all URLs of its outline that fit it."""
+    """Each template that fits a URL is among those found."""
     locations = list(map(locate, urls))
     index = ClassIndex()
     templates, first = {}, {}

@@ -1,4 +1,4 @@
-"""Rules that were in force while a crawl was made, and what learning again makes of them."""
+"""Rules that were in force during a crawl, when learning again from what it recorded."""
 
 import sys
 from itertools import permutations
@@ -45,7 +45,7 @@ def new(pattern, option, setting):
 
 
 def united(learned, in_force):
-    """Return what stands in the end, and the kinds of what is unsure."""
+    """Return the rules that result, and the kinds of the unsure ones."""
     result = unite(learned, (), in_force, THRESHOLDS)
     return (
         [(rule.pattern, rule.option, rule.setting) for rule in result.rules],
@@ -54,14 +54,17 @@ def united(learned, in_force):
 
 
 def test_rule_without_an_audit_is_kept_and_says_so():
-    """Nothing in the observations shows it, so only that it was in force speaks for it."""
+    """A rule in force without an audit is kept, and its comment says so.
+
+    The crawl could not see what it merged, so that nothing else speaks for it.
+    """
     learned = learn(pages(), in_force=[SID])
     assert learned.as_rules() == {"a.example": {"drop_params": ["sid"]}}
     assert '"sid", # in force during the crawl and not audited\n' in to_toml(learned)
 
 
 def test_audits_stand_in_the_comment():
-    """What they fetched is no evidence besides: it would count twice."""
+    """Audits are named in the comment, and do not count a second time as evidence."""
     audited = RuleInForce("a.example", "drop_params", ["sid"], 12, 0)
     assert '"sid", # 12 of 12 audits the same\n' in to_toml(learn(pages(), in_force=[audited]))
     both = to_toml(learn(pages(parameter="sid"), in_force=[audited]))
@@ -70,7 +73,7 @@ def test_audits_stand_in_the_comment():
 
 
 def audits(same, others, *, entry="sid", rule=SID):
-    """Return the verdicts of an audit, the other pages first."""
+    """Return the verdicts of an audit, those of different pages first."""
     found = tuple(
         AuditedUrl(f"http://a.example/{number}?{entry}=1", f"http://a.example/{number}", is_same)
         for number, is_same in enumerate([False] * others + [True] * same)
@@ -84,7 +87,7 @@ def audits(same, others, *, entry="sid", rule=SID):
     [(12, 0, True), (0, 1, True), (0, 2, False), (19, 1, True), (8, 4, False), (95, 1, True)],
 )
 def test_audits_refute_a_rule_by_the_test_of_the_audit(same, others, stays):
-    """One other page refutes none; in the place of one that is refuted is what takes it back."""
+    """Enough wrong audits replace a rule by the line that takes it back; a single one does not."""
     crawl = CrawlRecord("2026", (SID,), frozenset({"a.example"}), audits(same, others))
     learned = learn(pages(), in_force=combine([crawl]))
     assert learned.as_rules() == {"a.example": {"drop_params": ["sid" if stays else "!sid"]}}
@@ -95,7 +98,7 @@ def test_audits_refute_a_rule_by_the_test_of_the_audit(same, others, stays):
 
 
 def test_rule_that_audits_refute_is_not_learned_again():
-    """Neither itself nor one that would do the same and more, this time or the next one."""
+    """A refuted rule is not learned again, nor is a wider one that would do the same."""
     wrong = RuleInForce("a.example/shop/", "drop_params", ["id"], outcome=Outcome.FAILS)
     taken_back = RuleInForce("a.example/shop/", "drop_params", ["!id"])
     for rule in (
@@ -125,7 +128,10 @@ def test_rule_that_audits_refute_is_not_learned_again():
     ],
 )
 def test_refuted_entry_becomes_the_line_that_takes_it_back(tmp_path, rule, entry, expected):
-    """Of whatever option, and of a preset too; the file says so, is loaded, and stays the same."""
+    """A refuted entry of any option or preset becomes the line that takes it back.
+
+    The file is loaded with that effect, and learning again leaves it as it is.
+    """
     rules = tuple(RuleInForce("a.example", *one) for one in filter(None, [rule]))
     found = audits(1, 5, entry=entry, rule=rules[0] if rules else None)
     crawl = CrawlRecord("2026", rules, frozenset({"a.example"}), found)
@@ -159,13 +165,13 @@ def test_refuted_entry_becomes_the_line_that_takes_it_back(tmp_path, rule, entry
     ],
 )
 def test_wider_rule_covers_a_narrower_one(wide, narrow):
-    """Whichever of the two is the new one."""
+    """A narrower rule goes if a wider one does the same, whichever is new."""
     assert united([new(*wide)], [RuleInForce(*narrow)])[0] == [wide]
     assert united([new(*narrow)], [RuleInForce(*wide)])[0] == [wide]
 
 
 def test_narrower_rule_stays_where_it_says_something_else():
-    """Another host, an exception, a kept parameter, or a rule between the two."""
+    """A narrower rule stays if it has another host, is an exception, or a rule stands between."""
     for wide, narrow in (
         (("b.a.example", "drop_params", ["sid"]), ("ab.a.example", "drop_params", ["sid"])),
         (("a.example/x", "drop_params", ["sid"]), ("a.example/xy", "drop_params", ["sid"])),
@@ -184,7 +190,7 @@ def test_narrower_rule_stays_where_it_says_something_else():
 
 
 def test_new_rule_that_says_otherwise_does_not_get_in():
-    """The rule of the last crawl decides which of two forms is the canonical one."""
+    """A new rule that contradicts one in force is left out, so that canonical forms stay."""
     in_force = [
         RuleInForce("a.example/", "trailing_slash", "add"),
         RuleInForce("a.example", "default_params", {"page": "0"}),
@@ -212,7 +218,7 @@ def test_new_rule_that_says_otherwise_does_not_get_in():
     ],
 )
 def test_parameter_that_is_kept_by_hand_is_not_dropped(pattern, kept, stands):
-    """To keep beats to drop: the rule would do nothing, though requests were counted for it."""
+    """A parameter in keep_params by hand is not dropped, since that rule would have no effect."""
     learned = learn(pages(parameter="sid"), in_force=[RuleInForce(pattern, "keep_params", kept)])
     dropped = "a.example", "drop_params", ["sid"]
     for rules, has_it in ((learned.rules, stands), (learned.unsure, not stands)):
@@ -223,7 +229,7 @@ def test_parameter_that_is_kept_by_hand_is_not_dropped(pattern, kept, stands):
 @pytest.mark.parametrize("of_settings", [{"drop_params": ["!sid"]}, {"keep_params": ["s*"]}])
 @pytest.mark.parametrize("pattern", ["*", "a.example", "a.example/forum/"])
 def test_parameter_that_the_settings_keep_is_not_dropped(pattern, of_settings):
-    """They are stronger than the file, in which the rule would do nothing."""
+    """A parameter that the settings keep is not dropped: settings are stronger than the file."""
     learned = learn(pages(parameter="sid"), rules={pattern: of_settings})
     is_kept = pattern != "a.example/forum/"
     for rules, has_it in ((learned.rules, not is_kept), (learned.unsure, is_kept)):
@@ -232,7 +238,7 @@ def test_parameter_that_the_settings_keep_is_not_dropped(pattern, of_settings):
 
 
 def test_rules_of_all_domains_come_back():
-    """Those of a domain that this crawl did not see, and those for every host."""
+    """Rules of domains that this crawl did not see, and of all hosts, are kept."""
     in_force = [RuleInForce("*", "drop_params", ["ref"]), RuleInForce("b.example", "www", "strip")]
     learned = learn(pages(parameter="sid"), in_force=in_force)
     assert learned.as_rules() == {
@@ -247,13 +253,13 @@ def test_rules_of_all_domains_come_back():
 
 
 def test_skip_that_was_in_force_stays_on():
-    """The user turned it on once."""
+    """A `skip` that was in force stays on, though new ones are written turned off."""
     learned = learn(pages(), in_force=[RuleInForce("a.example", "skip", ["/?p={a:digits}"])])
     assert '\nskip = [\n    "/?p={a:digits}",' in to_toml(learned, turned_off=["skip"])
 
 
 def test_values_of_every_type_survive_the_file(tmp_path):
-    """What a file by hand may hold is written as it was."""
+    """Values of every type that a file by hand may hold are written as they were."""
     rules = {
         "a.example": {
             "inherit": False,
@@ -285,7 +291,7 @@ def record(started, *rules, domains=("a.example",), audits=()):
 
 
 def test_order_of_crawls_and_rows_does_not_matter():
-    """The same file, byte for byte, whatever came first."""
+    """The file is the same, byte for byte, whatever the order of crawls and rows."""
     ref = RuleInForce("a.example", "drop_params", ["ref"])
     www = RuleInForce("b.example", "www", "strip")
     url = "http://a.example/?sid="
@@ -306,7 +312,10 @@ def test_order_of_crawls_and_rows_does_not_matter():
 
 
 def test_rule_that_somebody_took_out_is_commented_out():
-    """The last crawl of its domain was made without it; one of another domain says nothing."""
+    """A rule that the last crawl of its domain did not have is commented out.
+
+    Unless that crawl shows itself that the rule is right.
+    """
     earlier = record("2026-01-01", SID)
     (rule,) = combine([earlier, record("2026-01-02", domains=["b.example"])])
     assert rule.is_current
@@ -323,7 +332,7 @@ def test_rule_that_somebody_took_out_is_commented_out():
 
 
 def test_one_store_given_twice_counts_once():
-    """The figures of different crawls add up, though they be of one pair of URLs."""
+    """A store that is given twice counts once; audits of different crawls add up."""
     url = "http://a.example/?sid="
     crawl = record("2026-01-01", SID, audits=[(f"{url}{n}", True) for n in range(4)])
     (rule,) = combine([crawl, crawl])
@@ -334,7 +343,7 @@ def test_one_store_given_twice_counts_once():
 
 
 def test_rule_stands_once():
-    """Not for a part of the URLs besides, and not among what is unsure; else all is passed on."""
+    """A rule stands once: not for a part of its URLs too, nor among the unsure ones."""
     rules = [
         new("a.example/x", "drop_params", ["sid"]),
         new("a.example", "drop_params", ["sid"]),

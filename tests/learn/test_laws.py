@@ -1,4 +1,4 @@
-"""What holds of the rules of any site: they follow names, and no order, no neighbour, no copy."""
+"""Laws of learning on any site: the names, the order and the neighbours of URLs do not matter."""
 
 import json
 from functools import cache
@@ -25,7 +25,7 @@ _TITLES = ("alder", "birch", "cedar", "elder", "hazel", "rowan", "willow", "plum
 
 
 def site(seed, words=WORDS, host=HOST, salt=""):
-    """Return the URLs of a site, each with its page; the seed tells what makes a difference."""
+    """Return the URLs of a site and the page of each; the seed chooses what makes a difference."""
     draw = Random(seed)
     thing, shelf, view, noise, session, choice, way, tab = words[:8]
     has_titles, has_view, is_choice_first = (draw.random() < 2 / 3 for _ in range(3))
@@ -53,7 +53,7 @@ def site(seed, words=WORDS, host=HOST, salt=""):
 
 
 def observed(pages):
-    """Return what a crawl saw of pages."""
+    """Return what a crawl of these pages saw."""
     return [
         Observation(url, main_sha1=sha1(page.encode()).hexdigest()) for url, page in pages.items()
     ]
@@ -61,12 +61,12 @@ def observed(pages):
 
 @cache
 def learned_of(seed):
-    """Return what is learned of all of a site."""
+    """Return what is learned of the whole site of this seed."""
     return learn(observed(site(seed)))
 
 
 def said(learned, domain="one.example"):
-    """Return what rules say about a domain, in any order."""
+    """Return the learned rules of a domain as a set."""
     return {
         (rule.pattern, rule.option, json.dumps(rule.setting))
         for rule in learned.rules
@@ -75,7 +75,7 @@ def said(learned, domain="one.example"):
 
 
 def merged(rules, urls):
-    """Return what rules make one."""
+    """Return the sets of URLs that the rules merge."""
     canonicalize = Canonicalizer(rules).canonicalize
     found = {}
     for url in urls:
@@ -84,7 +84,7 @@ def merged(rules, urls):
 
 
 def renamed(text):
-    """Return a text with other names."""
+    """Return *text* with the words and the host replaced."""
     old, new = (*WORDS, HOST), (*OTHER_WORDS, OTHER_HOST)
     for one, other in zip(old, new, strict=True):
         text = text.replace(one, other)
@@ -93,9 +93,9 @@ def renamed(text):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rules_follow_the_names_of_a_site(seed):
-    """Of a site with other words, parameters and another host the same URLs become one.
+    """On a site with other words and another host, the same URLs are merged.
 
-    Which one they become is told by their text where nothing else tells.
+    Which of them becomes the canonical one may depend on the names.
     """
     pages = site(seed)
     others = site(seed, OTHER_WORDS, OTHER_HOST)
@@ -108,7 +108,7 @@ def test_rules_follow_the_names_of_a_site(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pages_seen_once_more_take_no_rule_away(seed):
-    """Further URLs of pages, which rules make one, are reasons more for them."""
+    """Further URLs of a page that rules merge remove no rule."""
     pages, draw = site(seed), Random(seed)
     before = learned_of(seed)
     merges = Canonicalizer(before.as_rules()).canonicalize
@@ -124,7 +124,7 @@ def test_pages_seen_once_more_take_no_rule_away(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_order_and_another_domain_change_nothing(seed):
-    """The rules are those of the set of what was seen of the domain."""
+    """The order of observations, and those of another domain, change no rule."""
     mixed = observed({**site(seed), **site(seed + 100, OTHER_WORDS, OTHER_HOST)})
     Random(seed).shuffle(mixed)
     assert said(learn(mixed)) == said(learned_of(seed))
@@ -132,7 +132,7 @@ def test_order_and_another_domain_change_nothing(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_another_section_changes_nothing_of_the_first(seed):
-    """What is one page in a section is so whatever else the site has, under names of its own."""
+    """Another section with other names does not change what is merged in the first."""
     pages = site(seed)
     both = {**pages, **site(seed + 100, OTHER_WORDS, salt="other ")}
     assert merged(learn(observed(both)).as_rules(), pages) == merged(
@@ -142,7 +142,7 @@ def test_another_section_changes_nothing_of_the_first(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rules_of_two_crawls_do_not_contradict_each_other(seed, tmp_path):
-    """What two crawls of parts of a site teach makes no two pages one, nor goes in a circle."""
+    """Rules of two partial crawls, loaded together, merge no two pages and are idempotent."""
     pages = site(seed)
     files = [tmp_path / "first.toml", tmp_path / "second.toml"]
     for file in files:
@@ -159,7 +159,7 @@ def test_rules_of_two_crawls_do_not_contradict_each_other(seed, tmp_path):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_file_merges_what_was_learned(seed, tmp_path):
-    """Rules that were written and are read again make the same URLs one."""
+    """A file that was written and loaded merges the same URLs as the learned rules."""
     file = tmp_path / "learned.toml"
     file.write_text(to_toml(learned_of(seed)), encoding="utf-8")
     read = Canonicalizer(rules_files=[file]).canonicalize

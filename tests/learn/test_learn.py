@@ -1,4 +1,4 @@
-"""What is learned, and what is not."""
+"""What is learned from observations, and what is not."""
 
 import json
 import random
@@ -19,28 +19,28 @@ TITLES = ("shoe", "coat", "boots", "scarf", "glove", "shirt", "dress", "jacket")
 
 
 def test_parameter_that_makes_no_difference_is_dropped():
-    """A parameter under which the same pages are found is dropped for the whole domain."""
+    """A parameter with and without which the same pages are found is dropped."""
     assert rules([*pages("/a?id={}"), *pages("/a?id={0}&sid=x{0}")]) == {
         "shop.example": {"drop_params": ["sid"]}
     }
 
 
 def test_percent_encoding_of_a_value_is_no_difference():
-    """What the canonicalizer makes one anyway does not hide what else differs."""
+    """A value with and without percent-encoding does not hide what else differs."""
     found = rules([*pages("/a?cols=x%2Cy{}"), *pages("/a?cols=x,y{0}&sid=k{0}")])
     assert found == {"shop.example": {"drop_params": ["sid"]}}
 
 
 def test_parameters_that_only_come_together_are_dropped_together():
-    """Where no URL has one of two parameters without the other, both are dropped."""
+    """Two parameters that always come together are both dropped."""
     found = rules([*pages("/a/{}"), *pages("/a/{0}?x=k{0}&y=l{0}")])
     assert sorted(found["shop.example"]["drop_params"]) == ["x", "y"]
 
 
 def test_two_words_for_one_choice_are_no_noise():
-    """Two parameters that choose the same are not dropped together: without them is another page.
+    """Two parameters that make the same choice are neither dropped nor rewritten to each other.
 
-    Nor does one become the other: no parameter comes out of nowhere.
+    A URL without both is another page.
     """
     found = rules([*pages("/a/{0}?hide=guests&n={0}"), *pages("/a/{0}?n={0}&show=members")])
     assert found["shop.example"].keys() == {"skip"}
@@ -48,19 +48,19 @@ def test_two_words_for_one_choice_are_no_noise():
 
 @pytest.mark.parametrize("on", ["1", "on", "yes"])
 def test_one_switch_is_no_other_one(on):
-    """That two kinds of things are both missing on some lists does not make them one kind."""
+    """Lists that lack both kinds of entries do not make one switch the other."""
     empty = [see(f"/log?user={i}&{kind}={on}", f"{i}") for i in range(8) for kind in ("doc", "bug")]
     assert "rewrite_path" not in str(rules(empty))
 
 
 def test_parameter_that_was_renamed_becomes_the_other():
-    """What a page is about is the same under an old and a new name of the parameter."""
+    """A renamed parameter is rewritten to the other name."""
     found = rules([*pages("/a/{}?do=print"), *pages("/a/{}?action=print")])
     assert list(found["shop.example"]) == ["rewrite_path"]
 
 
 def test_titles_beside_the_numbers_of_a_thing_and_of_its_one_section_do_not_matter():
-    """That all things are in one section does not hide that its title goes with theirs."""
+    """A title beside a number does not matter, even if a second number has only one title."""
     things = pages("/view?id={}&section=3", 24)
     titled = pages("/view?id={0}:title-of-{0}&section=3:news", 24)
     # Half of these URLs: no class of them is found elsewhere.
@@ -69,15 +69,15 @@ def test_titles_beside_the_numbers_of_a_thing_and_of_its_one_section_do_not_matt
 
 
 def test_name_of_a_number_in_the_path_is_no_language():
-    """The path of a script names what it takes; what is left without the names is the short one."""
+    """/news/show/id/7 is rewritten to /news/7: `id` is not taken for a language."""
     (found,) = rules([*pages("/news/show/id/{}"), *pages("/news/{}")]).values()
     assert found == {"rewrite_path": [["/news/show/id/{b:digits}", "/news/{b}"]]}
 
 
 def test_long_path_of_a_script_becomes_the_name_of_a_file():
-    """Where a script takes a thing's number, its title and its section, its own page has the title.
+    """A long path with number, title and section is rewritten to the title's own file.
 
-    It has an ending there, which nothing in the longer path says.
+    The file has an ending that nothing in the long path has.
     """
     titles = [f"{one}-{two}" for one in ("large", "small", "green") for two in TITLES]
     seen = [see(f"/{title}.html", title) for title in titles[4:]]
@@ -92,13 +92,13 @@ def test_long_path_of_a_script_becomes_the_name_of_a_file():
 
 
 def test_two_views_that_differ_in_the_case_of_a_letter_say_nothing_of_other_paths():
-    """A thread is the same flat and nested; a file may be there in either case."""
+    """Two views, /T/ and /t/, that agree do not make all paths case-insensitive."""
     found = rules([*pages("/thread/{}/T/"), *pages("/thread/{}/t/"), *pages("/Files/{}")])
     assert "path_case" not in str(found)
 
 
 def test_what_one_step_does_is_no_evidence_for_another():
-    """A parameter that is rare is not dropped on the strength of the ``www`` beside it."""
+    """A rare parameter is not dropped on the evidence of the ``www`` beside it."""
     texts = [
         see(f"http://{host}shop.example/text/{i}", f"text {i}")
         for host in ("", "www.")
@@ -116,35 +116,35 @@ def test_what_one_step_does_is_no_evidence_for_another():
 
 
 def test_parameter_that_selects_content_survives():
-    """A parameter that is noise for some pages and content for others is not dropped."""
+    """A parameter that makes no difference on some pages and selects others is kept."""
     noise = pages("/a/{0}?v={0}")
     content = [see(f"/a/{i}?v={i + 100}", f"other {i}") for i in range(12)]
     assert rules([*pages("/a/{}"), *noise, *content]) == {}
 
 
 def test_parameter_of_which_one_value_was_seen_is_a_default():
-    """That one value makes no difference says nothing about the others."""
+    """A parameter with one value becomes a default: other values may matter."""
     assert rules([*pages("/a?id={}"), *pages("/a?id={}&who=-1")]) == {
         "shop.example": {"default_params": {"who": "-1"}}
     }
 
 
 def test_session_of_one_crawl_is_dropped_whatever_its_value():
-    """A token is another one in the next crawl, so that its one value is no default."""
+    """A parameter whose one value is a session token is dropped, not a default."""
     assert rules([*pages("/a?id={}"), *pages("/a?id={}&sid=4fc8e1b2a7d9c0e35b")]) == {
         "shop.example": {"drop_params": ["sid"]}
     }
 
 
 def test_no_revision_is_another_one():
-    """Where a few pages did not change from one revision to the next, others did."""
+    """A token of one revision is not rewritten to that of another, though some pages agree."""
     one, other, third = (f"/{{}}?hb={i}b61d6e0c3d35d8d" for i in range(3))
     changed = [see(third.format(i), f"changed {i}") for i in range(12)]
     assert rules([*pages(one), *pages(other), *changed]) == {}
 
 
 def test_parameter_is_dropped_where_it_is_noise_only():
-    """A parameter that is content in one section and noise in another is dropped in the latter."""
+    """A parameter that matters in one section is dropped in the other section alone."""
     forum = [*pages("/forum/{}", 30), *pages("/forum/{0}?v=z{0}", 30)]
     shop = [see(f"/shop/{i}?v={j}", f"item {i} {j}") for i in range(30) for j in range(2)]
     assert rules([*forum, *shop, *[see(f"/shop/{i}", f"shop {i}") for i in range(30)]]) == {
@@ -161,12 +161,12 @@ def test_parameter_is_dropped_where_it_is_noise_only():
     ],
 )
 def test_pagination_and_language_survive(name):
-    """Parameters that number or size pages or choose a language are kept, difference or not."""
+    """Parameters that number or size parts, or choose a language, are kept without a difference."""
     assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=7")]) == {}
 
 
 def test_page_to_go_back_to_is_no_number_of_one():
-    """A parameter that is called after a page is noise where its values are not numbers."""
+    """A parameter with "page" in its name is dropped if its values are no numbers."""
     for name in ("ref_page", "page_from"):
         assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=/news/{0}")]) == {
             "shop.example": {"drop_params": [name]}
@@ -174,7 +174,7 @@ def test_page_to_go_back_to_is_no_number_of_one():
 
 
 def test_first_page_is_a_default():
-    """The number of the first page is dropped where it shows what no number shows."""
+    """page=1 is dropped if it shows what no number shows."""
     observations = [
         *pages("/a/{}"),
         *pages("/a/{}?page=1"),
@@ -184,10 +184,7 @@ def test_first_page_is_a_default():
 
 
 def test_two_default_values_are_two_rules():
-    """A second value without effect becomes a rule with a condition.
-
-    An option holds one default a name.
-    """
+    """A second default value becomes a rule with a condition, since an option holds one."""
     observations = [
         *pages("/a/{}/"),
         *pages("/a/{}/?C=N;O=A"),
@@ -221,18 +218,18 @@ def test_two_default_values_are_two_rules():
     ],
 )
 def test_each_way_to_write_a_url_twice_is_learned(one, other, expected):
-    """Pages that are found under two URLs teach the option that makes them one."""
+    """Each pair of URLs of one page teaches the option that merges them."""
     assert rules([*pages(one), *pages(other)]) == {"shop.example": expected}
 
 
 def test_sink_is_no_evidence():
-    """A page that many URLs share says nothing about their parameters."""
+    """A page that many URLs show is no evidence that their parameter may be dropped."""
     login = [see(f"/a?id={i}", "please log in") for i in range(60)]
     assert rules([*login, *[see(f"/a?id={i}", f"page {i}") for i in range(60, 62)]]) == {}
 
 
 def test_content_parameter_survives_when_its_pages_were_down():
-    """Numbers whose pages all showed one error page are not taken for noise."""
+    """Pages that all showed one error are an unsure rule, and not dropped."""
     down = [see(f"/product?id={i}", "temporarily unavailable") for i in range(200)]
     learned = learn(down)
     assert learned.as_rules() == {}
@@ -240,10 +237,7 @@ def test_content_parameter_survives_when_its_pages_were_down():
 
 
 def test_login_form_is_collapsed():
-    """A class of URLs that says where to return to, and shows one page, becomes one URL.
-
-    Marked as a sink.
-    """
+    """Log-in forms with a return address become one URL, by a rule marked as a sink."""
     articles = [see(f"/wiki/Article_{i}", f"article {i}") for i in range(40)]
     login = [see(f"/index.php?returnto=Article_{i}&title=Login", "log in") for i in range(40)]
     edits = [see(f"/index.php?title=Article_{i}&action=edit", f"edit {i}") for i in range(40)]
@@ -254,13 +248,13 @@ def test_login_form_is_collapsed():
 
 
 def token(**claims):
-    """Return *claims* as a JSON Web Token (RFC 7519), whose signature nobody looks at."""
+    """Return *claims* as a JSON Web Token (RFC 7519) with an invalid signature."""
     parts = b'{"alg":"HS256"}', json.dumps(claims).encode(), sha1(repr(claims).encode()).digest()
     return ".".join(urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 
 
 def test_login_form_with_a_signed_return_address_is_collapsed():
-    """The parameter names other URLs of the site, though nobody reads it so."""
+    """A return address inside a signed token makes a log-in form too."""
     login = [see(f"/login?next={token(to=f'/wiki/{i}', by='site')}", "log in") for i in range(40)]
     assert rules([*login, *pages("/wiki/{}")]) == {"shop.example/login/": {"drop_params": ["next"]}}
     # A token that names something else may be of one of many pages, which all were down.
@@ -269,7 +263,7 @@ def test_login_form_with_a_signed_return_address_is_collapsed():
 
 
 def test_login_forms_that_nobody_came_to_are_no_other_pages():
-    """A class of log-in forms is one page, though redirects lead to some that were not fetched."""
+    """Log-in forms that redirects lead to, and that were not fetched, are no counter-examples."""
     login = [see(f"/login?next=/wiki/{i}/edit", "log in") for i in range(40)]
     edits = [
         Observation(f"{HOST}/wiki/{i}/edit", 302, redirect=f"{HOST}/login?next=/wiki/{i}/edit")
@@ -281,7 +275,7 @@ def test_login_forms_that_nobody_came_to_are_no_other_pages():
 
 
 def test_short_links_are_skipped_where_their_page_is_always_found_elsewhere():
-    """Numbers of pages that are all found under a slug too become a skip template."""
+    """Short links whose pages are all found under a slug become a `skip` template."""
     short = [see(f"/?p={i}", f"page {i}", canonical=f"{HOST}/slug-{i * 7}x/") for i in range(12)]
     slugs = [see(f"/slug-{i * 7}x/", f"page {i}") for i in range(12)]
     learned = learn([*short, *slugs])
@@ -291,17 +285,14 @@ def test_short_links_are_skipped_where_their_page_is_always_found_elsewhere():
 
 
 def test_short_links_are_kept_where_some_page_is_found_nowhere_else():
-    """One short link whose page is found nowhere else, and that declares nothing.
-
-    Is enough to keep the class.
-    """
+    """Two short links whose pages are found nowhere else are enough to keep the class."""
     short = [see(f"/?p={i}", f"page {i}") for i in range(14)]
     slugs = [see(f"/slug-{'abcdefghijklmn'[i]}/", f"page {i}") for i in range(12)]
     assert rules([*short, *slugs]) == {}
 
 
 def test_unknown_and_failed_pages_are_no_evidence():
-    """Error pages, and captures without digests, teach nothing."""
+    """Error pages, and captures without a digest, are no evidence."""
     observations = [
         *pages("/a/{}"),
         *pages("/a/{}?x=1", status=404),
@@ -311,19 +302,19 @@ def test_unknown_and_failed_pages_are_no_evidence():
 
 
 def test_few_pages_are_not_enough():
-    """Two pages may agree by chance."""
+    """Two pages are no rule: they may agree by chance."""
     assert rules([*pages("/a/{}", 2), *pages("/a/{0}?sid=x{0}", 2)]) == {}
 
 
 def test_thresholds_are_the_users():
-    """A higher bound asks for more pages."""
+    """A higher threshold of the user asks for more pages."""
     observations = [*pages("/a/{}", 6), *pages("/a/{0}?sid=x{0}", 6)]
     assert rules(observations)
     assert rules(observations, thresholds=Thresholds(precision=0.9, alias=0.9)) == {}
 
 
 def test_domains_can_be_chosen():
-    """Only the domains that were asked for are looked at."""
+    """Only the domains asked for are learned from."""
     observations = [*pages("/a/{}"), *pages("/a/{0}?sid=x{0}")]
     others = [see(o.url.replace("shop", "book"), o.main_sha1) for o in observations]
     assert rules(observations)
@@ -333,7 +324,7 @@ def test_domains_can_be_chosen():
 
 
 def test_progress_counts_up_to_what_there_is():
-    """It is told in observations, of which the number is known, and not in domains."""
+    """Progress is reported in observations, whose number is known."""
     observations = [*pages("/a/{}", 3), *pages("http://book.example/{}", 5)]
     told = []
     learn(observations, progress=lambda *step: told.append(step))
@@ -341,13 +332,13 @@ def test_progress_counts_up_to_what_there_is():
 
 
 def test_one_url_teaches_nothing():
-    """A domain with one URL is no error."""
+    """A domain with one URL teaches nothing, and is no error."""
     assert learn([see("/", "home")]).rules == ()
     assert learn([]).domains == 0
 
 
 def test_evidence_is_told():
-    """Each rule says how many pages and requests it rests on, with three pairs of URLs."""
+    """Each rule has the number of its pages and merges, and three pairs of URLs as examples."""
     [rule] = learn([*pages("/a/{}"), *pages("/a/{0}?sid=x{0}")]).rules
     assert (rule.evidence.pages, rule.evidence.merges, rule.evidence.counter_examples) == (
         12,
@@ -370,10 +361,10 @@ sys.stdout.write(to_toml(learn(observations)))
 
 
 def test_what_no_rule_explains_is_told_by_its_difference():
-    """Duplicates that are left are counted by what their URLs differ in, with two of them.
+    """Duplicates that no rule merges are reported by what their URLs differ in.
 
-    What a rule merges, a skip leads to, or a sink shows is not among them. Beside it stands how
-    many pages a rule that drops the difference would lose.
+    With two of them, and with the number of pages that a rule for that difference would lose. What
+    a rule, a skip or a sink explains is not reported.
     """
     tags = [see(f"/{kind}/0/", "tagged") for kind in ("tag", "topic")]
     content = [see(f"/a?v={i}", "one page" if i < 2 else f"page v{i}") for i in range(6)]
@@ -389,14 +380,14 @@ def test_what_no_rule_explains_is_told_by_its_difference():
 
 
 def test_queries_that_are_one_text_are_one_difference():
-    """``?/7/tags/4-red`` names one of many things: no two of them are a kind of their own."""
+    """Queries without `=`, such as ``?/7/tags/4-red``, are reported as one kind of difference."""
     shown = [see(f"/picture.php?/{i}/tags/4-red&play", f"slide {i // 2}") for i in range(8)]
     [left] = learn(shown).unexplained
     assert left[1:3] == ("<path>", 4)
 
 
 def test_result_depends_on_neither_hash_seed_nor_order():
-    """The file is the same, byte for byte, for any hash seed and any order of rows."""
+    """The file is the same, byte for byte, for any hash seed and order of rows."""
     outputs = set()
     for seed in (0, 1, 2):
         environment = {
@@ -413,10 +404,7 @@ def test_result_depends_on_neither_hash_seed_nor_order():
 
 
 def test_synthetic_sites_are_learned_without_a_wrong_merge():
-    """On sites with known truth nothing is merged wrongly.
-
-    And nine of ten redundant URLs are found.
-    """
+    """On sites with known truth no merge is wrong, and nine of ten duplicates are found."""
     seeds = random.Random(0).sample(range(10_000), 12)
     redundant, found, wrong = (sum(counts) for counts in zip(*map(totals, seeds), strict=True))
     assert wrong == 0
@@ -424,7 +412,7 @@ def test_synthetic_sites_are_learned_without_a_wrong_merge():
 
 
 def totals(seed, changing=0.0):
-    """Return the redundant URLs of a synthetic site, those that were found, and wrong merges."""
+    """Return how many URLs of a synthetic site are redundant, found, and merged wrongly."""
     redundant, found, wrong, _ = judged(seed, changing=changing)
     return redundant.total(), found.total(), wrong
 
@@ -434,7 +422,7 @@ def totals(seed, changing=0.0):
     [(0.01, 0.9), pytest.param(0.03, 0.85, marks=pytest.mark.long), (0.1, 0.7)],
 )
 def test_captures_that_changed_hide_no_rule(changing, share):
-    """A share of the captures shows what no other does: rules are found, and none that is wrong."""
+    """If a share of the captures changed, rules are still found, and none is wrong."""
     counts = [totals(seed, changing) for seed in range(6)]
     redundant, found, wrong = (sum(column) for column in zip(*counts, strict=True))
     assert wrong == 0
@@ -443,7 +431,7 @@ def test_captures_that_changed_hide_no_rule(changing, share):
 
 @pytest.mark.parametrize("variants", [2, 20, 21, 200])
 def test_more_variants_of_a_page_are_no_less_evidence(variants):
-    """A page with 21 session ids teaches what one with 20 does."""
+    """A page with 21 sessions or more teaches what one with 20 does."""
     seen = [
         see(f"/a/{i}?sid={i * variants + v}", f"page {i}")
         for i in range(6)
@@ -454,7 +442,7 @@ def test_more_variants_of_a_page_are_no_less_evidence(variants):
 
 @given(st.integers(1, 40), st.integers(0, 11), st.integers(0, 3))
 def test_agreeing_observations_remove_no_rule(more, page, changed):
-    """What a rule makes one, seen once more under another URL, is one reason more for the rule."""
+    """Further URLs of a page that a rule merges do not remove the rule."""
     seen = [*pages("/a?id={}"), *pages("/a?id={0}&tok={0}"), *pages("/a?id={0}&tok=z{0}")]
     seen += [see(f"/a?id={i}&tok=y", f"changed {i}") for i in range(changed)]
     before = {rule.key for rule in learn(seen).rules}
@@ -463,7 +451,7 @@ def test_agreeing_observations_remove_no_rule(more, page, changed):
 
 
 def test_what_is_known_before_makes_up_for_pages_and_is_no_evidence():
-    """One page is enough of a parameter that everybody knows; against many none is."""
+    """Prior odds of a parameter replace missing pages, but make no rule without any."""
 
     def known(option, setting):
         odds = {"sid": 3.0, "id": 3.0, "ref": -3.0}
@@ -479,7 +467,7 @@ def test_what_is_known_before_makes_up_for_pages_and_is_no_evidence():
 
 
 def test_known_class_needs_fewer_pages():
-    """Short links that a program is known for are skipped after one that was found elsewhere."""
+    """Short links of a known program are skipped after one that was found elsewhere."""
     seen = [see("/?p=7", "page 1"), *pages("/{}-x")]
     assert rules(seen) == {}
     known = {"/?p={a:digits}": 3.0}
@@ -488,7 +476,7 @@ def test_known_class_needs_fewer_pages():
 
 
 def test_order_of_a_listing_is_no_change_of_its_page():
-    """Where an order made a difference once, it is the order, and no page that has changed."""
+    """One list that differs by its order is content, not a page that changed."""
     seen = [page for v in "abcd" for page in pages("/a/{}?v=" + v, 60)]
     seen += [see(f"/a/{i}?v=e{i}", f"changed {i}") for i in range(4)]
     for name in ("ref", "sort"):

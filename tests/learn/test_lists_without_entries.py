@@ -1,4 +1,4 @@
-"""Lists without entries are the same in every order and period: little evidence for a rule."""
+"""Lists without entries are equal in every order and period: little evidence for a rule."""
 
 from hashlib import sha1
 
@@ -10,14 +10,14 @@ PERIODS = [f"time=2023-{month:02}" for month in range(1, 9)]
 
 
 def shown(path, query="", *, says=None, simhash=None):
-    """Return what one URL of a book of accounts showed."""
+    """Return what one URL of a site of accounts showed."""
     main = sha1((says or path).encode()).hexdigest()
     url = f"http://books.example{path}{query and '?'}{query}"
     return Observation(url, main_sha1=main, title=sum(path.encode()), simhash64=simhash)
 
 
 def lists(count, *, have_text):
-    """Yield lists, each of which is the same in all periods."""
+    """Yield lists, each of which is equal in all periods."""
     for number in range(count):
         path = f"/account/income-{'abcdefghijklmnop'[number]}/"
         simhash = int(sha1(path.encode()).hexdigest()[:16], 16) if have_text else None
@@ -26,7 +26,7 @@ def lists(count, *, have_text):
 
 
 def others():
-    """Yield other lists of the site, which have entries, without a period."""
+    """Yield other lists of the site, with entries, without a period."""
     return [
         shown(f"/account/{name}/", simhash=int(sha1(name.encode()).hexdigest()[:16], 16))
         for name in "bcdefghijkl"
@@ -34,24 +34,24 @@ def others():
 
 
 def dropped(observations):
-    """Return the parameters that what is learned drops."""
+    """Return the parameters that the learned rules drop."""
     rules = learn(observations).rules
     return [rule.setting for rule in rules if rule.option == "drop_params"]
 
 
 def test_three_lists_without_entries_are_no_evidence_for_those_that_have_some():
-    """That the period selects nothing where there is nothing says nothing of the other lists."""
+    """Three lists without text do not prove that the period may be dropped from all lists."""
     assert dropped([*lists(3, have_text=False), *others()]) == []
 
 
 @pytest.mark.parametrize(("count", "have_text"), [(3, True), (16, False)])
 def test_lists_with_entries_or_many_are_evidence(count, have_text):
-    """Three lists that have entries are, and so are many without."""
+    """Three lists with text do, and so do many without."""
     assert dropped([*lists(count, have_text=have_text), *others()]) == [["time"]]
 
 
 def test_pictures_are_evidence_though_pages_of_other_kinds_have_text():
-    """That all pages of a kind have next to no text says nothing of what a parameter selects."""
+    """Pictures without text are evidence, since all pages of their kind are so."""
     pictures = [
         shown("/picture", f"id={number}&from={place}", says=f"picture {number}")
         for number in range(5)
@@ -61,7 +61,7 @@ def test_pictures_are_evidence_though_pages_of_other_kinds_have_text():
 
 
 def test_pages_are_evidence_where_nothing_is_known_of_their_texts():
-    """Tables of URLs and digests have no simhash for any page."""
+    """Without any simhash in the input, lists are evidence as all pages are."""
     assert dropped(lists(3, have_text=False)) == [["time"]]
 
 
@@ -77,7 +77,7 @@ def parts(name, ended):
 
 @pytest.mark.parametrize("past", [9, 12])
 def test_lists_at_one_number_past_the_end_of_others_are_little_evidence(past):
-    """Each is empty in any order: what is there of an order is to be seen where lists go on."""
+    """Lists past their end are equal in each order: that does not make the order a default."""
     known = [*parts("birch", (8, 9)), *parts("cedar", (9, 10)), *parts("elder", (2, 3))]
     names = "abcdefgh"
     ended = [one for name in names for one in parts(name, (past,))]
@@ -85,7 +85,7 @@ def test_lists_at_one_number_past_the_end_of_others_are_little_evidence(past):
 
 
 def test_lists_before_the_end_of_others_are_evidence():
-    """That some lists have ended says nothing of what others show before that."""
+    """Parts before the end of other lists are evidence that an order is the default."""
     known = [*parts("birch", (8, 9)), *parts("cedar", (9, 10))]
     going_on = [
         shown("/list", f"of={name}&page={number}{query}", says=f"{name} {number}")
@@ -99,7 +99,7 @@ def test_lists_before_the_end_of_others_are_evidence():
 
 
 def test_things_that_show_the_same_at_any_number_are_no_lists_that_have_ended():
-    """A number that a link to a thing has, whence it was come from, numbers no parts of it."""
+    """Pages with a number that changes nothing are not taken for lists past their end."""
     numbered = [
         shown("/thing", f"id={number}&page={page}", says=f"thing {number}")
         for number in range(5)

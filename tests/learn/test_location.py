@@ -16,14 +16,14 @@ PARTS = st.lists(TEXT | ESCAPES | ESCAPES.map(str.upper), max_size=5).map("".joi
 
 @given(path=PARTS, query=PARTS)
 def test_taking_a_url_apart_leaves_what_it_means(path, query):
-    """The canonicalizer makes one URL of it and of what it was taken apart into."""
+    """A URL, and what it was taken apart into, have one canonical form."""
     url = f"http://a.example/{path}?{query}"
     assert CANONICALIZER.canonicalize(locate(url).url) == CANONICALIZER.canonicalize(url)
 
 
 @pytest.mark.parametrize("char", "aZ7-._~!$'()*,/:?@[]|")
 def test_escapes_that_need_not_be_are_the_character(char):
-    """Two spellings that the canonicalizer makes one are one before anything is learned."""
+    """Two spellings with one canonical form are one location."""
     escape = f"%{ord(char):02x}"
     plain, escaped = (f"http://a.example/?f={text}" for text in (char, escape))
     assert CANONICALIZER.canonicalize(plain) == CANONICALIZER.canonicalize(escaped)

@@ -8,7 +8,7 @@ pytest.importorskip("maybedont", reason="see benchmarks/requirements-maybedont.t
 
 
 def test_maybedont_drops_a_parameter_without_effect():
-    """It learns from one half what it drops of the other, the same in each run; pages stay."""
+    """MaybeDont, as our benchmarks run it, drops a parameter without effect, and no page."""
     page = "http://a.example/view?id={}"
     learned = []
     for number in range(300):

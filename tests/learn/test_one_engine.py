@@ -1,4 +1,4 @@
-"""A rule does in a crawl what its trial saw, and no URL is too odd to learn from."""
+"""A written rule does in a crawl what its trial did, and no URL is too odd to learn from."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ IN_QUERIES = st.sampled_from(["12-a", "12-a+b", "a-12", "a/7", "/a/12/", "print"
 
 
 def written(rules):
-    """Return a canonicalizer loaded from the file that says what was learned."""
+    """Return a canonicalizer that has loaded the file of these rules."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(to_toml(Learned(tuple(rules))))
         file.flush()
@@ -55,7 +55,7 @@ def written(rules):
 
 
 def agree(accepted, urls):
-    """Assert that the file makes the same of the URLs as the trial did."""
+    """Assert that the file changes each URL as the trial did."""
     canonicalizer = written(rules_of("shop.example", [accepted]))
     for url in urls:
         location = locate(url)
@@ -64,7 +64,7 @@ def agree(accepted, urls):
 
 
 def urls_of(text, names=NAMES):
-    """URLs of one site with odd texts in every place."""
+    """Generate URLs of one site with odd texts in every place."""
     param = st.tuples(names, text).map("=".join) | names | IN_QUERIES
     return st.builds(
         "http{}://{}shop.example{}/{}?{}".format,
@@ -83,7 +83,7 @@ def urls_of(text, names=NAMES):
     "shape", ["/{i}/slug{m}{j}", "/a{m}?b={j}{m}{i}", "/{i}?{m}={j}", "/{m}{i}/{j}"]
 )
 def test_marks_in_urls_are_texts(shape, mark):
-    """Whatever stands in a path, a name or a value is taken for itself."""
+    """Characters with a meaning in templates are literal where they stand in a URL."""
     urls = [
         "http://shop.example" + shape.format(i=i, j=j, m=mark) for i in range(20) for j in range(3)
     ]
@@ -100,7 +100,7 @@ def test_marks_in_urls_are_texts(shape, mark):
 )
 @example(fixed=["", ".", "", ""], shape=[0, 1, 2, 3], odd=[])
 def test_learning_raises_on_no_url(fixed, shape, odd):
-    """Any text in a path, a query or a host is learned from or left out."""
+    """URLs with any text in path, query or host are learned from or left out, without an error."""
     a, b, c, d = (fixed[i] for i in shape)
     urls = [
         f"http://{host}.example/{a}{i}/{b}?{c}={i}&{d}{j}"
@@ -113,7 +113,7 @@ def test_learning_raises_on_no_url(fixed, shape, odd):
 
 
 def spelled(text):
-    """Return a name or a value as it stands in a URL that was taken apart."""
+    """Return a name or value as it stands in a URL that was taken apart."""
     return encode_query_text(text.encode(errors="replace").decode())
 
 
@@ -181,7 +181,7 @@ ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", ""
 @example(RewriteTemplates("/{a}", "/1/^/{a}"), Scope("shop.example"), ["http://shop.example/1-a"])
 @example(RewriteTemplates("/a/^/{b}", "/a/{b}"), Scope("shop.example"), ["http://shop.example/a?b"])
 def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, urls):
-    """Each operation that can be said changes a URL as the canonicalizer does, and finds it."""
+    """Each operation changes a URL as the written rule does, and is tried on each such URL."""
     if operation.is_valid:
         agree(Accepted(scope, (operation,), Evidence()), urls)
         # No site has one that cannot be parsed, which has no scheme.
@@ -192,7 +192,7 @@ def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, u
 
 @cache
 def mined(seed):
-    """Return a part of the URLs of a site, and the miner that has learned from them."""
+    """Return a part of the URLs of a site, and the miner that has learned from all."""
     seen = list(SyntheticSite(seed).observations(400))
     miner = Miner(site_of(domain_of(seen[0].url), seen))
     miner.run()
@@ -203,7 +203,7 @@ def mined(seed):
 @settings(max_examples=settings.default.max_examples // 6)
 @given(seed=st.integers(0, 9), odd=st.lists(ODD, max_size=20))
 def test_trial_of_what_is_learned_is_what_the_written_rule_does(seed, odd):
-    """Every rule of a site does to each of its URLs, and to odd ones, what its trial did."""
+    """Each learned rule does to every URL, and to odd ones, what its trial did."""
     urls, miner = mined(seed)
     for accepted in miner.accepted:
         agree(accepted, [*urls, *odd])
@@ -218,7 +218,7 @@ SECTIONS = st.sampled_from(["/new", "/new/", "/New", "/new//", "/print/new", "/n
     step=st.sampled_from([StripTrailingSlash(), LowerPath(), CollapseSlashes()]),
 )
 def test_templates_are_said_of_what_a_later_step_leaves(source, target, step):
-    """Where it leaves them nothing to do they are gone, and all of the others can be written."""
+    """A later step is applied to earlier templates: idle ones go, and the rest is valid."""
     template = RewriteTemplates(source, target)
     assume(template.is_valid)
     everywhere, within = Scope("shop.example"), Scope("shop.example", ("new",))
@@ -262,7 +262,7 @@ PARAMS = st.sampled_from(["page=1", "print=1", "sid=a1", "sort=date", "id=7", "x
     params=st.lists(PARAMS | NAMES, max_size=3),
 )
 def test_whole_file_does_what_was_learned(seed, prefix, path, own, params):
-    """All rules of a site, written and loaded, make of any URL what learning made of it."""
+    """The whole file of a site changes any URL as learning did."""
     urls, miner = mined(seed)
     canonicalizer = loaded(seed)
     host = miner.site.domain
@@ -275,7 +275,7 @@ def test_whole_file_does_what_was_learned(seed, prefix, path, own, params):
 
 
 def test_what_a_template_comes_before_is_learned_again_of_what_it_leaves():
-    """Parameters are looked at after the path, though ``tab=readme`` was found to go first."""
+    """Parameters are dropped after paths are rewritten, whatever order they were learned in."""
     urls = {}
     for name in (f"{word}-{end}" for word in ("ash", "elm", "fir", "oak") for end in "abcd"):
         urls |= dict.fromkeys((f"/p/{name}", f"/p/{name}?tab=readme"), name)
@@ -294,13 +294,16 @@ def test_what_a_template_comes_before_is_learned_again_of_what_it_leaves():
 
 @cache
 def loaded(seed):
-    """Return a canonicalizer with the whole file of a site."""
+    """Return a canonicalizer with the whole file of the site of this seed."""
     _, miner = mined(seed)
     return written(valid(rules_of(miner.site.domain, miner.accepted)))
 
 
 def test_parameter_that_is_dropped_in_a_part_is_no_condition_for_the_whole():
-    """A rules file asks the URL as it is linked: where it is dropped it is there all the same."""
+    """A rule has no condition on a parameter that another rule drops.
+
+    Conditions apply to the URL as it is linked, where the parameter is still there.
+    """
     changes = [
         see(f"/changes/{i}{query}", f"changes {i}{shown}")
         for i in range(12)

@@ -1,4 +1,4 @@
-"""Whether the order of the parameters makes another page."""
+"""Whether the order of the parameters selects a page."""
 
 import pytest
 from observed import HOST, pages, rules, see
@@ -7,7 +7,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 
 def test_order_of_the_parameters_is_kept_where_it_matters():
-    """Every preset sorts them; where that makes other pages one the site's rule says not to."""
+    """If another order of the parameters shows other pages, the rule is not to sort them."""
     one, other = "/list?sort={0}&page=2", "/list?page=2&sort={0}"
     differ = [*pages(one), *(see(other.format(i), f"other {i}") for i in range(12))]
     assert rules(differ)["shop.example"] == {"sort_query": False}
@@ -22,7 +22,7 @@ def test_order_of_the_parameters_is_kept_where_it_matters():
 def test_order_of_the_parameters_is_sorted_where_second_visits_differ_as_often(
     steady, moved, is_kept
 ):
-    """A page that moves is another one in any order, and in the same one, too."""
+    """Pages that change at each visit do not prevent sorting: they differ in the same order too."""
     one, other = "/list?sort={0}&page=2", "/list?page=2&sort={0}"
     told = [True] * steady + [False] * moved + [None] * (12 - steady - moved)
     visited = [seen._replace(is_steady=known) for seen, known in zip(pages(one), told, strict=True)]

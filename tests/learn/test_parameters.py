@@ -1,4 +1,4 @@
-"""Parameters that are dropped in one place only, or with one value, and numbers of parts."""
+"""Parameters that are dropped in one place or with one value only, and numbers of parts."""
 
 from itertools import product
 from urllib.parse import quote, urlencode
@@ -13,14 +13,14 @@ CATS = ("", "&cat=3")
 
 
 def test_number_of_one_of_many_things_is_no_default():
-    """That a list of all is at first what one user has is no reason to take him for everybody."""
+    """A list that equals that of one user does not make this user the default."""
     seen = [see(f"/list?user={user}", f"list of {user}") for user in range(20, 60)]
     seen += [see(f"/list?part={part}", f"part {part}") for part in "abcdef"]
     assert rules([*seen, *(see(f"/list?part={p}&user=33", f"part {p}") for p in "abcdef")]) == {}
 
 
 def test_rule_is_for_the_choice_that_all_of_its_evidence_has():
-    """One script answers for details and for lists: a rule that was seen in details is for them."""
+    """A rule seen only with do=details is for do=details if there are other actions."""
     seen = [see(f"/?do=details&id={i}", f"details {i}") for i in range(12)]
     seen += [see(f"/?do=details&id={i}&sort=x{i}", f"details {i}") for i in range(12)]
     lists = [see(f"/?do=list&sort=x{i}", f"list {i}") for i in range(12)]
@@ -29,7 +29,7 @@ def test_rule_is_for_the_choice_that_all_of_its_evidence_has():
 
 
 def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
-    """The forum's number says nothing beside that of a post, and is all there is of a forum."""
+    """A forum's number is dropped beside that of a post, and kept without."""
     seen = [see(f"/view?p={i}", f"post {i}") for i in range(12)]
     seen += [see(f"/view?f={i % 3}&p={i}", f"post {i}") for i in range(12)]
     forums = [see(f"/view?f={i}", f"forum {i}") for i in range(12)]
@@ -37,9 +37,9 @@ def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
 
 
 def test_rule_beside_a_parameter_is_none_where_another_choice_has_shown_nothing():
-    """By date a day is one page in all rooms; of weeks each was seen with one of them only.
+    """No rule is learned if its one condition would cover URLs of several pages.
 
-    A rule has one condition, and with either of these it would be for URLs of several pages.
+    Rooms do not matter for a day by date; whether they do for a week was not seen.
     """
     days = [see(f"/?on={i}&room={r}&view=day", f"day {i}") for i in range(20) for r in "ab"]
     hours = [see(f"/?at={i}&room={r}&view=day", f"hour {i} {r}") for i in range(20) for r in "ab"]
@@ -50,7 +50,7 @@ def test_rule_beside_a_parameter_is_none_where_another_choice_has_shown_nothing(
 
 @pytest.mark.parametrize("host", ["http://shop.example", "http://www.shop.example"])
 def test_default_of_one_script_is_none_of_another_that_has_other_values(host):
-    """Products are what they are in any category, which is all that there is of a list."""
+    """A default seen with one script is not for another one with other values."""
     seen = [see(f"/item?id={i}{cat}", f"item {i}", host=host) for i in range(12) for cat in CATS]
     lists = [see(f"/list?cat={i}", f"list {i}", host=host) for i in (1, 2)]
     (pattern,) = rules([*seen, *lists])
@@ -59,7 +59,7 @@ def test_default_of_one_script_is_none_of_another_that_has_other_values(host):
 
 
 def test_parameter_of_one_script_only_is_not_that_of_the_site():
-    """A number that an article hands back to its list is that of a part of the list."""
+    """A parameter seen with one script only is dropped for that script, not for the site."""
     seen = [see(f"/article?id={i}&part={n}", f"article {i}") for i in range(9) for n in range(4)]
     found = {"drop_params": ["part"]}
     assert rules(seen) == {"shop.example": found}
@@ -74,7 +74,7 @@ def test_parameter_of_one_script_only_is_not_that_of_the_site():
 
 
 def test_default_beside_the_number_of_a_thing_is_none_where_there_is_no_number():
-    """One script shows items, whatever their category, and lists of the others."""
+    """A default beside the number of an item is not for lists without such a number."""
     seen = [see(f"/view?id={i}{cat}", f"item {i}") for i in range(12) for cat in CATS]
     lists = [see(f"/view?cat={i}", f"list {i}") for i in (1, 2)]
     found = {"default_params": {"cat": "3"}}
@@ -84,7 +84,7 @@ def test_default_beside_the_number_of_a_thing_is_none_where_there_is_no_number()
 
 @pytest.mark.parametrize(("pages", "values"), [(7, 3), (5, 6)])
 def test_section_in_which_one_of_many_values_is_the_last_may_have_it_by_luck(pages, values):
-    """Each value may be the luckiest in each section, so that of more of them more is asked."""
+    """The more values there are, the more pages are needed to call one the default of a section."""
     seen = []
     for page, section in product(range(pages), range(7)):
         path, last = f"/wiki/{section}/{page}x", (page + section) % values if section else 2
@@ -98,7 +98,7 @@ def test_section_in_which_one_of_many_values_is_the_last_may_have_it_by_luck(pag
 
 @pytest.mark.parametrize("date", ["2026-11-25", "20261125", "25/11/2026", "2026-11"])
 def test_date_of_the_crawl_is_no_default(date):
-    """Where no day is given it is today: tomorrow the URL with this one is another page."""
+    """The date of the crawl becomes no default: tomorrow it is another page."""
     rooms, today = pages("/room/{}"), pages(f"/room/{{}}?date={date}")
     assert rules([*rooms, *today]) == {}
     other = [see(f"/room/{i}?date=1999-01-01", f"room {i} as it was") for i in range(12)]
@@ -109,13 +109,13 @@ def test_date_of_the_crawl_is_no_default(date):
 
 
 def test_second_page_of_short_listings_is_no_default():
-    """A number that came with another parameter only is not known to be that of a first page."""
+    """page=1 seen only beside another parameter is not taken for the first page."""
     seen = [*pages("/gallery/{}"), *pages("/gallery/{}?page=1&titles=off")]
     assert rules(seen) == {}
 
 
 def test_links_to_each_comment_hide_no_first_part():
-    """Each thread has twenty-five. What its two other URLs differ in is learned all the same."""
+    """Many redirects to a thread do not hide that page=1 is its default."""
     seen = [*pages("/thread?id={}", 20), *pages("/thread?id={}&page=1", 20)]
     seen += [see(f"/thread?id={i}&page=2", f"second {i}") for i in range(20)]
     seen += [
@@ -127,7 +127,7 @@ def test_links_to_each_comment_hide_no_first_part():
 
 
 def test_part_one_is_the_second_where_there_is_a_part_zero():
-    """Of a listing whose parts differ in nothing but words that all pages have no part is lost."""
+    """If there is a part 0, part 1 is the second one, and no default."""
     seen = [*pages("/a/{}"), *pages("/a/{}?page=0"), *pages("/a/{}?page=1")]
     assert rules(seen) == {"shop.example": {"default_params": {"page": "0"}}}
 
@@ -142,14 +142,14 @@ def test_part_one_is_the_second_where_there_is_a_part_zero():
     ],
 )
 def test_what_has_no_value_numbers_no_part_and_is_no_language(view):
-    """A print view, or a form with all its fields, has names of a listing, and no part of one."""
+    """Empty fields with names of parts and languages become defaults."""
     (found,) = rules([*pages("/a?id={}"), *pages("/a?id={}&" + view)]).values()
     defaults = dict(param.split("=") for param in view.split("&"))
     assert found == {"default_params": defaults}
 
 
 def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
-    """Links from the parts of a listing keep their number where many pages show that it is none."""
+    """A part's number beside an item is dropped if many pages show that it changes nothing."""
     parts = [see(f"/b?do=list&pagenum={i}", f"part {i}") for i in range(8)]
     once, again = pages("/b?do=details&id={}", 30), pages("/b?do=details&id={0}&pagenum={0}", 30)
     dropped = {"drop_params": ["pagenum"]}
@@ -159,9 +159,9 @@ def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
 
 
 def test_what_a_page_counts_as_is_the_same_in_a_part_of_the_site_and_in_all_of_it():
-    """That no page of the tasks differs is no luck, though many are found under other values too.
+    """Pages count as much evidence in a part of the site as in all of it.
 
-    Where it was taken for luck, a value was the default of lists which it tells apart.
+    Else a value was taken for the default of lists that it tells apart.
     """
     once = pages("/t?do=details&id={}", 40)
     due = [see(f"/t?do=details&id={i}&due={i % 3}", f"page {i}") for i in range(40)]
@@ -174,7 +174,7 @@ def test_what_a_page_counts_as_is_the_same_in_a_part_of_the_site_and_in_all_of_i
 
 
 def test_order_and_part_of_the_list_that_led_to_a_page_are_dropped_together():
-    """A list that is put in order begins anew: its links to pages differ in more than the part."""
+    """The order and part of the list that led to a page are dropped together."""
     parts = [see(f"/b?page={i}", f"part {i}") for i in range(8)]
     once, again = pages("/b?id={}&page=7", 30), pages("/b?id={}&page=1&dir=up&field=x", 30)
     learned = rules([*parts, *once, *again])
@@ -184,14 +184,14 @@ def test_order_and_part_of_the_list_that_led_to_a_page_are_dropped_together():
 
 
 def test_value_that_a_script_takes_by_itself_is_a_default():
-    """What all evidence has is dropped, and no other value, though none of these tells more."""
+    """If the evidence has one value only, that value is dropped, not the parameter."""
     lists = [page for do in ("&do=list", "") for page in pages("/b?part={}" + do, 12)]
     details = [see(f"/b?part={i}&do=details&id={i}", f"details {i}") for i in range(40)]
     assert rules([*lists, *details]) == {"shop.example": {"default_params": {"do": "list"}}}
 
 
 def test_values_that_agree_with_each_other_only_are_other_pages():
-    """Two orders of a list that has ended show the same, and nothing of what there is without."""
+    """Two orders that agree past the end of lists say nothing of lists without an order."""
     once, by_date = pages("/list?c={}", 10), pages("/list?c={}&by=date", 10)
     ended = [see(f"/list?c={i}&by={by}", f"no {i}") for i in (40, 41) for by in ("name", "size")]
     others = [see(f"/list?c={i}&by={'size' if i % 2 else 'name'}", f"{i}") for i in range(50, 80)]
@@ -202,7 +202,7 @@ def test_values_that_agree_with_each_other_only_are_other_pages():
 
 
 def test_values_that_stand_in_other_folders_are_no_other_pages():
-    """Pages name the list that led there: no list of books leads to an author, nor should it."""
+    """Values seen in one folder only are no counter-examples: `back` is dropped everywhere."""
     lists = product(("book", "author"), range(12), ("", "&sort=name", "&sort=date"))
     seen = [
         see(f"/{kind}/edit/?id={i}&back=/{kind}/?all{quote(by)}", f"{kind} {i}")
@@ -212,7 +212,7 @@ def test_values_that_stand_in_other_folders_are_no_other_pages():
 
 
 def test_name_of_an_action_is_dropped_where_it_is_the_default_only():
-    """That a page needs no ``do=index`` says nothing of ``do=details``, which is another page."""
+    """do=index is dropped as the default, and do=details stays."""
     seen = []
     for i in range(30):
         seen += [see(f"/x?do=details&id={i}", f"bug {i}"), see(f"/x?do=graph&id={i}", f"tree {i}")]
@@ -226,14 +226,14 @@ def test_name_of_an_action_is_dropped_where_it_is_the_default_only():
 
 
 def test_first_language_by_number_is_that_of_the_site():
-    """``L=0`` says what holds without, while what is not translated now may be tomorrow."""
+    """L=0 is the default; any other language is kept, translated or not."""
     seen = [*pages("/p?id={}"), *pages("/p?id={}&L=0")]
     assert rules(seen) == {"shop.example": {"default_params": {"L": "0"}}}
     assert rules([*pages("/p?id={}"), *pages("/p?id={}&L=1")]) == {}
 
 
 def test_parameter_is_noise_of_one_script_and_content_of_another():
-    """The few lists that a category selects are all counter-examples, and of another script."""
+    """A category is dropped from product pages, and kept in lists that it selects."""
     seen = []
     for i in range(126):
         seen += [see(f"/product?id={i}", f"product {i}")]
@@ -245,7 +245,7 @@ def test_parameter_is_noise_of_one_script_and_content_of_another():
 
 
 def test_order_that_is_the_default_is_dropped_beside_the_number_that_the_path_says():
-    """A form that orders the list of a maker repeats its number, which no URL has by itself."""
+    """A number that the path repeats is dropped with the default order beside it."""
     seen = [see(f"/maker-{i}/", f"list {i}") for i in range(12)]
     for order in ("price", "name"):
         form = f"?maker={{0}}&sort={order}"
@@ -258,7 +258,7 @@ def test_order_that_is_the_default_is_dropped_beside_the_number_that_the_path_sa
 
 
 def test_number_of_the_last_part_is_no_default():
-    """A blog shows the newest comments on a post: the third part of them where there are three."""
+    """The newest part of comments, shown without a number, makes no number the default."""
     seen = []
     for post in range(60):
         last = max(1, post % 6 - 2)
@@ -268,7 +268,7 @@ def test_number_of_the_last_part_is_no_default():
 
 
 def test_number_that_is_chosen_where_there_are_others_is_a_default():
-    """Of three days or of seven, the changes are the same where little has changed."""
+    """Of several numbers of days the one that always agrees is the default."""
     seen = []
     for page in range(60):
         days = {number: f"{min(number, page % 9)} changes of {page}" for number in (1, 3, 7, 30)}
@@ -278,7 +278,7 @@ def test_number_that_is_chosen_where_there_are_others_is_a_default():
 
 
 def test_category_of_each_thing_is_no_default_of_lists():
-    """Lists are told by the category alone, and no thing was seen in two of them."""
+    """A category that changes nothing on items is kept in lists that only it tells apart."""
     seen = []
     for n in range(60):
         category = ("boots", "caps", "hats", "shirts", "shoes")[n % 5]
@@ -294,7 +294,7 @@ def test_category_of_each_thing_is_no_default_of_lists():
 
 
 def test_section_that_repeats_its_name_is_no_category():
-    """Each section has a default of its own, and none of them acts on a URL of another one."""
+    """A parameter that repeats the section is dropped there, with its own value only."""
     sections = ("birch", "cedar", "hazel", "plum", "rowan")
     seen = [see(f"/az?letter={section}", section) for section in sections]
     for n in range(60):
@@ -307,7 +307,7 @@ def test_section_that_repeats_its_name_is_no_category():
 
 
 def test_second_size_is_as_good_a_default_as_the_first():
-    """Both were seen of some things, which show the same without a size."""
+    """Two sizes that both agree with no size are two defaults."""
     seen = []
     for n in range(40):
         sizes = ("", "?size=small", "?size=medium")[: 2 + n % 2]
@@ -320,7 +320,7 @@ def test_second_size_is_as_good_a_default_as_the_first():
 
 
 def test_parameter_that_is_all_that_tells_lists_apart_is_noise_elsewhere_only():
-    """Three lists beside 160 things are no captures that changed, few as they are."""
+    """Three lists that only `ref` tells apart are no pages that changed."""
     words = ("hats", "shoes", "belts", "caps", "boots")
     seen = [see(f"/landing?ref={word}", word) for word in words[:3]]
     for kind, count in (("thing", 100), ("maker", 60)):
@@ -333,10 +333,7 @@ def test_parameter_that_is_all_that_tells_lists_apart_is_noise_elsewhere_only():
 
 
 def test_what_counts_clicks_goes_together():
-    """Seven parameters that come with a link and never alone are seven lines, and no page is lost.
-
-    What the same page shows of other days is another page.
-    """
+    """Seven parameters of a link that never come alone are dropped, and dates are kept."""
     seen = [see(f"/hotel/{i}", f"hotel {i}") for i in range(20)]
     click = "aid={0}&dist=1&label=x{0}&pos={1}&sid={2:032x}&src=map&to=-{0}"
     seen += [
@@ -352,7 +349,7 @@ def test_what_counts_clicks_goes_together():
 
 
 def test_form_that_nobody_filled_in_says_what_is_the_default():
-    """Six fields as they stand in it are the list, and each with another value is another list."""
+    """The six fields of an untouched form are defaults; other values are other lists."""
     form = {"fmt": "html", "of": "any", "since": "", "sort": "rel", "type": "all", "until": ""}
     seen = [see(f"/find/{i}", f"list {i}") for i in range(20)]
     filled = [form, {**form, "of": "me"}, {**form, "sort": "date"}, {**form, "type": "book"}]
@@ -364,7 +361,7 @@ def test_form_that_nobody_filled_in_says_what_is_the_default():
 
 @pytest.mark.parametrize("orders", [["date"], ["date", "size"]])
 def test_default_of_one_section_is_for_that_section(orders):
-    """What lists of tags are sorted by is not what others are, whichever values were seen."""
+    """The default order of one section is not one of others."""
     seen = [see(f"/{kind}/{i}", f"{kind} {i}") for i in range(12) for kind in ("tag", "post")]
     for order in orders:
         shown = "" if order == "date" else f" by {order}"
@@ -373,7 +370,7 @@ def test_default_of_one_section_is_for_that_section(orders):
 
 
 def test_default_is_not_for_a_section_that_only_a_template_leads_to():
-    """``/w?title=oak&print=yes`` is ``/wiki/oak``, and no URL of ``/wiki/`` has the parameter."""
+    """A default is not bound to a section whose URLs get there only by a rewrite."""
     trees = ["oak", "elm", "ash", "fir", "yew", "alder", "birch", "cedar", "elder", "hazel"]
     seen = [see(f"/wiki/{tree}", tree) for tree in trees]
     seen += [see(f"/w?title={tree}&print=yes", tree) for tree in trees]

@@ -14,7 +14,7 @@ from scrapy_urlcanon.learn.results.rules_file import to_json
 
 
 def observations():
-    """Yield pages with and without a parameter, and redirects to them, of 40 domains in turn."""
+    """Yield pages with and without a parameter, and redirects to them, of 40 domains."""
     for number in range(20):
         digest = f"{number:040x}"
         for domain in range(40):
@@ -34,7 +34,7 @@ def spilling(tmp_path, monkeypatch):
 
 
 def test_what_is_learned_does_not_depend_on_what_fits_in_memory(monkeypatch, tmp_path):
-    """Rules, evidence and examples are the same where the observations went to disk."""
+    """The result is the same if observations are spilled to disk."""
     whole = to_json(learn(observations()))
     monkeypatch.setattr(partitions, "MAX_HELD", 100)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -44,7 +44,10 @@ def test_what_is_learned_does_not_depend_on_what_fits_in_memory(monkeypatch, tmp
 
 
 def test_nothing_of_a_domain_stays_where_the_garbage_collector_is_paused():
-    """As it is in the command: what waits for it is there until all domains were learned from."""
+    """Learning leaves no reference cycles, since the command pauses the garbage collector.
+
+    The memory of each domain would be kept until the end.
+    """
     # What is deleted may leave more: of crawls before this test, where they were not awaited.
     while gc.collect():
         pass
@@ -60,7 +63,7 @@ def test_nothing_of_a_domain_stays_where_the_garbage_collector_is_paused():
 
 @pytest.mark.usefixtures("spilling")
 def test_each_domain_is_in_one_part_and_whole():
-    """Only the parts that are looked at are in memory, and no domain is in two of them."""
+    """Each domain is whole in one partition."""
     with Partitions(observations()) as parts:
         assert parts.observations == 40 * 60
         found = [part.captures(Counter()) for part in parts.parts()]
@@ -71,7 +74,7 @@ def test_each_domain_is_in_one_part_and_whole():
 
 
 def test_files_are_deleted_and_nobody_else_may_read_them(spilling):
-    """What a crawl saw does not stay behind, also where something goes wrong."""
+    """Spilled files are private, and deleted even after an error."""
 
     def broken():
         yield from observations()
@@ -86,27 +89,27 @@ def test_files_are_deleted_and_nobody_else_may_read_them(spilling):
 
 
 def test_few_observations_touch_no_disk(spilling):
-    """What fits in memory needs no directory that can be written."""
+    """Few observations need no temporary directory."""
     spilling.rmdir()
     assert learn(list(observations())[:100]).urls == 100
 
 
 @pytest.mark.usefixtures("spilling")
 def test_domains_that_nobody_asked_for_are_left_out():
-    """Of a large input, one domain alone may be learned."""
+    """One domain of a large input can be learned alone."""
     learned = learn(observations(), domains=["shop7.example"])
     assert (learned.domains, learned.urls) == (1, 60)
 
 
 def test_no_room_is_an_error_that_names_the_directory(spilling):
-    """A disk that is full, or that cannot be written, says where and what to set instead."""
+    """A missing temporary directory is an error that names it, and TMPDIR."""
     spilling.rmdir()
     with pytest.raises(SpillError, match=f"(?s)^{spilling}: no room.*TMPDIR"):
         learn(observations())
 
 
 def test_full_disk_is_an_error_that_names_the_directory(spilling, monkeypatch):
-    """A disk that fills up while writing is the same error."""
+    """A disk that fills up while spilling is the same error."""
 
     def dump(*_arguments):
         raise OSError(28, os.strerror(28))
@@ -118,7 +121,7 @@ def test_full_disk_is_an_error_that_names_the_directory(spilling, monkeypatch):
 
 
 def test_a_site_does_not_depend_on_what_is_sorted_at_once(monkeypatch):
-    """Its URLs are the same, with their pages, spellings and all that they point to."""
+    """A site is the same, in whatever runs its observations are sorted."""
     host = "http://a.example"
     seen = [
         Observation(

@@ -1,4 +1,4 @@
-"""What the numbers of parts tell of how much a crawl has seen."""
+"""Numbers of parts show which share of a site a crawl has seen."""
 
 from functools import partial
 from hashlib import sha1
@@ -19,6 +19,7 @@ def half_of_a_forum(part, hidden=0.0):
     """Return half of what a crawl sees of topics with parts, and of links to their posts.
 
     :param part: what follows the number of a topic for one of its parts.
+
     :param hidden: the share of the topics of which nothing but links to their posts is there.
     """
     draw = Random(0)
@@ -48,9 +49,10 @@ def skipped(observations):
     ids=["start", "page", "step"],
 )
 def test_posts_are_skipped_where_their_parts_were_seen_as_often_as_others(part):
-    """Nothing else tells that half was seen; a number without a name is that of a part by its step.
+    """Posts are skipped if the parts of their topics were seen as often as other parts.
 
-    Where the same is seen of parts of which some posts are on none, these are fetched.
+    Gaps in the numbers alone show that half was seen. If some posts are on no part, posts are
+    fetched.
     """
     posts = "/topic.php?p={a:digits}"
     assert posts in skipped(half_of_a_forum(part))
@@ -58,7 +60,7 @@ def test_posts_are_skipped_where_their_parts_were_seen_as_often_as_others(part):
 
 
 def test_parts_tell_what_was_seen_between_the_first_and_the_last_one():
-    """What is behind the last one may not be there, and a date or a version has no step."""
+    """Only gaps between the first and the last part count; dates and versions do not."""
     offsets = ["t=1&start=60", "t=1&start=15", "t=1&start=30", "t=2", "t=3&start=15"]
     numbers = ["v=1.7", "v=1.12", "d=2020-11-05", "d=2020-11-08", "page=" + "7" * 5000]
     urls = [locate(f"{HOST}/?{query}") for query in offsets + numbers]

@@ -1,4 +1,4 @@
-"""Where the pages of URLs that are not fetched are."""
+"""Under which other URL the page of a skipped URL is found."""
 
 import observed
 import pytest
@@ -44,12 +44,12 @@ def places(*observations, rules=RULES):
     ],
 )
 def test_place_of_a_page(observations, place):
-    """It is where redirects lead, what the page rightly declares, or where the same is shown."""
+    """The place of a page is where it redirects, what it rightly declares, or an equal page."""
     assert places(*observations)["/?p=1"] == place
 
 
 def test_declared_url_that_was_not_seen_is_believed_where_others_were_right():
-    """The way of declaring counts; what is declared on another domain is never believed."""
+    """A declared URL that was not seen is believed if others of its form were right."""
     right = [see(f"/?p={i}", f"page {i}", canonical=f"/{i}-x") for i in range(9)]
     seen = [see(f"/{i}-x", f"page {i}") for i in range(8)]
     assert places(*right, *seen)["/?p=8"] == "/8-x"
@@ -59,7 +59,7 @@ def test_declared_url_that_was_not_seen_is_believed_where_others_were_right():
 
 
 def test_learned_class_has_what_it_saves_and_the_places():
-    """What is not placed has no entry, and several URLs that the rules make one count once."""
+    """A learned `skip` says how many requests it saves, and where the pages are."""
     seen = [see(f"/post-{'abcdefghij'[i % 10] * (i // 10 + 1)}", f"page {i}") for i in range(40)]
     seen += [see(f"/?p={i * 7}", redirect=one.url.removeprefix(HOST)) for i, one in enumerate(seen)]
     again = [see("/?p=14&utm_source=x", status=404), see("/?p=7&utm_source=x", status=404)]
@@ -82,7 +82,7 @@ SEEN = st.builds(
 
 @given(st.lists(SEEN, max_size=12))
 def test_place_is_no_url_that_is_skipped(observations):
-    """Whatever redirects and declares what, the order of the observations changes nothing."""
+    """A place is never a skipped URL itself, in whatever order observations come."""
     found = places(*observations)
     assert not any(RULES.skips(HOST + place) for place in found.values())
     assert found == places(*reversed(observations))

@@ -1,4 +1,4 @@
-"""Learning in several processes: the same rules, and nothing left behind."""
+"""Learning in several processes gives the same rules, and leaves nothing behind."""
 
 import multiprocessing
 import os
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def observations():
-    """Yield pages with and without a parameter, and redirects to them, of some domains in turn."""
+    """Yield pages with and without a parameter, and redirects to them, of some domains."""
     for number in range(PAGES):
         for domain in range(DOMAINS):
             host = f"http://shop{domain}.example"
@@ -39,7 +39,7 @@ def observations():
 
 
 def fill(path, domains=DOMAINS):
-    """Write a store of pages with and without a parameter, of some domains in turn."""
+    """Write a store of pages with and without a parameter, of some domains."""
     with ObservationStore(path) as store:
         for number in range(PAGES):
             for domain in range(domains):
@@ -52,7 +52,7 @@ def fill(path, domains=DOMAINS):
 
 @pytest.fixture(autouse=True)
 def several(monkeypatch, tmp_path):
-    """Take few observations for enough; leave no file and no process behind."""
+    """Use several processes for few observations; check that no file or process is left."""
     monkeypatch.setattr(learning, "MIN_FOR_SEVERAL", 0)
     monkeypatch.setattr(partitions, "_ENOUGH", 200)
     directory = tmp_path / "temporary"
@@ -65,7 +65,7 @@ def several(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("held", [100, 500_000])
 def test_two_processes_learn_what_one_does(held, monkeypatch):
-    """Rules, evidence and what was in force are the same, whether in memory or on disk."""
+    """Two processes give the same result as one, in memory or from disk."""
     in_force = [RuleInForce(f"shop{n}.example", "drop_params", ["ref"]) for n in (3, 99)]
     said = []
 
@@ -85,7 +85,7 @@ def test_two_processes_learn_what_one_does(held, monkeypatch):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_stores_are_learned_from_domain_by_domain(tmp_path, jobs):
-    """What two stores have of a domain comes together; bad rows are counted once."""
+    """Rows of one domain in two stores are learned together, and bad rows counted once."""
     paths = [fill(tmp_path / "one.sqlite"), fill(tmp_path / "two.sqlite", domains=3)]
     with closing(sqlite3.connect(paths[0])) as connection, connection:
         connection.execute("UPDATE responses SET status = 9999 WHERE url LIKE '%shop2.%/7'")
@@ -100,7 +100,7 @@ def test_stores_are_learned_from_domain_by_domain(tmp_path, jobs):
 @pytest.mark.parametrize("domain", ["'elsewhere.example'", "x'ff'", "''"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_store_whose_domains_are_others_now_is_read_as_any_input(tmp_path, jobs, domain):
-    """Where the list of suffixes has changed, the rows of a domain stand in several places."""
+    """A store written with another suffix list, whose domains differ, gives the same rules."""
     path = fill(tmp_path / "observations.sqlite")
     whole = to_json(learn(read_store(path)))
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -112,13 +112,13 @@ def test_store_whose_domains_are_others_now_is_read_as_any_input(tmp_path, jobs,
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_some_domains_of_a_store(tmp_path, jobs):
-    """Domains that nobody asked for are left out."""
+    """Only the domains asked for are learned."""
     stores = Stores([fill(tmp_path / "observations.sqlite")])
     assert learn(stores, domains=["shop7.example"], jobs=jobs).domains == 1
 
 
 def test_store_that_cannot_be_read_to_its_end_is_an_error(tmp_path):
-    """What one of the processes meets is told by the one that was asked."""
+    """An error in another process is raised in this one."""
     path = fill(tmp_path / "observations.sqlite")
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("ALTER TABLE responses RENAME COLUMN raw_sha1 TO other")
@@ -127,14 +127,14 @@ def test_store_that_cannot_be_read_to_its_end_is_an_error(tmp_path):
 
 
 def prior_that_fails(urls):
-    """Know nothing of a site, and fail on one."""
+    """Fail on one site, and know nothing of the others."""
     if "http://shop5.example/0" in urls:
         raise ZeroDivisionError("of shop5")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_error_in_one_domain_stops_no_other(tmp_path, jobs):
-    """The rules of the others are the same, and those that were in force on the one stay."""
+    """An error in one domain is reported; all others are learned, its rules in force stay."""
     stores = Stores([fill(tmp_path / "observations.sqlite")])
     in_force = [RuleInForce("shop5.example", "drop_params", ["ref"])]
     whole = learn(stores, in_force=in_force, jobs=jobs)
@@ -150,7 +150,7 @@ def test_error_in_one_domain_stops_no_other(tmp_path, jobs):
 
 
 def test_lack_of_memory_ends_all(tmp_path):
-    """It is that of all domains, and what the others would say of it is not worth the wait."""
+    """A MemoryError ends learning at once, since other domains would fail too."""
 
     def prior_of(_):
         raise MemoryError
@@ -160,7 +160,7 @@ def test_lack_of_memory_ends_all(tmp_path):
 
 
 def work(item):
-    """Do what the item says."""
+    """Do what *item* says."""
     if item == "fail":
         raise ZeroDivisionError
     if item == "die":
@@ -170,7 +170,7 @@ def work(item):
 
 
 def test_first_error_ends_all():
-    """The others do not go on until they are done."""
+    """The first error ends the other processes at once."""
     start = time.monotonic()
     with pytest.raises(ZeroDivisionError):
         list(in_processes(work, [600, "fail"], 2))
@@ -178,13 +178,13 @@ def test_first_error_ends_all():
 
 
 def test_process_that_is_killed_is_an_error():
-    """As by the system, for its memory."""
+    """A killed process is an error that names --jobs."""
     with pytest.raises(ProcessError, match="--jobs"):
         list(in_processes(work, [0, "die"], 2))
 
 
 def test_who_stops_listening_ends_all():
-    """As Ctrl-C does, of which the processes themselves hear nothing."""
+    """Closing the results ends all processes, which ignore Ctrl-C themselves."""
     results = in_processes(work, [0, 600, 600], 2)
     pid = next(results)
     status = Path(f"/proc/{pid}/status")
@@ -196,7 +196,7 @@ def test_who_stops_listening_ends_all():
 
 
 def test_no_process_outlives_the_one_that_started_it():
-    """Not even where that one was killed."""
+    """A worker ends even if its parent is killed."""
     code = "import test_processes; test_processes.start_and_tell()"
     path = os.pathsep.join([str(Path(__file__).parent), str(ROOT)])
     environment = {**os.environ, "PYTHONPATH": path}
@@ -217,7 +217,7 @@ def test_no_process_outlives_the_one_that_started_it():
 
 
 def start_and_tell():
-    """Start a process that sleeps, and print its number."""
+    """Start a worker that sleeps, and print its process id."""
     for pid in in_processes(work, [0, 600], 1):
         sys.stdout.write(f"{pid}\n")
         sys.stdout.flush()
@@ -232,6 +232,6 @@ def start_and_tell():
     ],
 )
 def test_what_is_not_valid_for_any_domain_is_an_error(options, message):
-    """It is none of each domain, of which nothing would be learned without a word."""
+    """Invalid options are an error, and not a failure of each domain."""
     with pytest.raises(ConfigurationError, match=message):
         learn(observations(), **options)
