@@ -12,7 +12,7 @@ TITLES = ("red-shoe", "old-coat", "long-boots", "warm-scarf")
 
 @pytest.mark.parametrize("start", ["/t.php?", "/i.php?/topic/", "/forum/?threads/"])
 def test_title_beside_a_number_does_not_matter_in_a_query_either(start):
-    """What stands in a query without ``=`` is learned of as a segment of a path is."""
+    """A title beside a number in a query without `=` is left out, as in a path."""
     seen = [
         see(f"{start}{i}-{TITLES[(i + other) % 4]}{end}", f"thread {i}{end}")
         for i in range(12)
@@ -29,7 +29,7 @@ def test_title_beside_a_number_does_not_matter_in_a_query_either(start):
 
 
 def test_titles_that_tell_pages_apart_stay():
-    """A chapter has the number of its book and a title of its own."""
+    """Titles stay if two of them with one number are two pages."""
     seen = [
         see(f"/book.php?{i}-{title}", f"{i} {title}") for i in range(12) for title in TITLES[:2]
     ]
@@ -37,7 +37,7 @@ def test_titles_that_tell_pages_apart_stay():
 
 
 def test_path_in_a_query_becomes_a_parameter():
-    """The addresses of before and after an update show one topic."""
+    """The URLs of a topic before and after an update of the program are merged."""
     seen = [*pages("/i.php?/topic/{0}-title-{0}/", 12), *pages("/i.php?showtopic={}", 12)]
     (found,) = rules(seen).values()
     key = Canonicalizer({"*": found}).canonicalize
@@ -45,7 +45,7 @@ def test_path_in_a_query_becomes_a_parameter():
 
 
 def test_word_that_is_always_beside_a_number_is_no_title():
-    """``page__st__15`` is a part of a topic, and ``page__view__findpost__p__15`` a post."""
+    """``page__st__15`` is a part of a topic; the post ``findpost__p__15`` is not merged with it."""
     seen = [
         see(f"/i.php?{url.format(i, 9 * i)}", f"part {i}")
         for i in range(12)
@@ -59,7 +59,7 @@ def test_word_that_is_always_beside_a_number_is_no_title():
 
 
 def test_lists_of_parameters_to_keep_spare_paths_in_queries():
-    """To such a list, as a log-in form gives reason for, what stands in a query is a name."""
+    """No keep_params is learned where queries are paths: it would drop these as unknown names."""
     forms = [see(f"/i.php?login=1&return=/a/{i}", "log in") for i in range(30)]
     assert "shop.example/i.php" in rules(forms)
     key = Canonicalizer(rules([*forms, *pages("/i.php?/topic/{}", 4)])).canonicalize
@@ -67,7 +67,7 @@ def test_lists_of_parameters_to_keep_spare_paths_in_queries():
 
 
 def test_place_for_a_path_takes_no_name_of_a_parameter():
-    """What holds for all of ``?12-title`` or ``?6f0c...`` says nothing of ``?print``."""
+    """A template for ``?12-title`` or a token does not match a switch such as ``?print``."""
     token = "a{}?{:x}{:x}".format
     seen = [see(f"/{token(i, s, i**9 + 16**20)}", f"{i}") for i in range(12) for s in (1, 2)]
     seen += [
@@ -86,7 +86,7 @@ def test_place_for_a_path_takes_no_name_of_a_parameter():
 
 @pytest.mark.parametrize("query", ["print", "OpenDocument", "id=1&q2=", "f%5B0%5D="])
 def test_names_of_parameters_are_no_path(query):
-    """A switch, or a field of a form that is empty, stays a parameter."""
+    """A switch, or an empty field of a form, stays a parameter."""
     assert locate(f"{HOST}/a?{query}").path == "/a"
 
 
@@ -100,7 +100,7 @@ def test_names_of_parameters_are_no_path(query):
     ],
 )
 def test_several_numbers_of_a_segment_are_told_apart(one, other):
-    """The number of a topic and that of its part stand in one segment, or in two places."""
+    """The numbers of a topic and of its part are not confused within one segment."""
     seen = [
         see(url.format(i, 9 * i, TITLES[i % 4]), f"part {i}")
         for i in range(20)
@@ -115,14 +115,14 @@ def test_several_numbers_of_a_segment_are_told_apart(one, other):
 
 
 def test_words_in_a_query_are_shown_as_they_are_linked():
-    """Where somebody is to look whether two URLs are one page: with a ``=`` they show another."""
+    """Unexplained duplicates are shown as linked: with a `=` they would be other pages."""
     seen = [see(f"/info?({name}){node}", name) for name in ("ed", "bc") for node in ("", "Top")]
     shown = {url for left in learn(seen).unexplained for url in left.example}
     assert shown == {f"{HOST}/info?({name}){node}" for name in ("ed", "bc") for node in ("", "Top")}
 
 
 def test_topics_are_not_skipped_for_a_view_that_only_they_link():
-    """What rewrites make one with a print view is found under no longer form of itself."""
+    """Topics are not skipped because their print views, which only they link, show the same."""
     forms = "{0},{1}", "{0},{1},{2}", "{0},{1},{2},print", "{0},{1},print,page=1"
     seen = [
         see(f"/read.php?{form.format(topic % 5, 9 * topic, 9 * topic + post)}", f"topic {topic}")

@@ -1,4 +1,4 @@
-"""What the links of a crawl tell of the classes of URLs that it might skip."""
+"""What the recorded links of a crawl say of classes of URLs that may be skipped."""
 
 import random
 from datetime import datetime, timezone
@@ -18,7 +18,7 @@ CUT_OFF = "4 pages that nothing else leads to"
 
 
 def slug(number):
-    """Return a path of which no number of the topic can be told."""
+    """Return a path that does not contain the number of the topic."""
     choose = random.Random(number)
     return "/t/" + "".join(choose.choices("abcdefghijklmnopqrstuvwxyz", k=9))
 
@@ -33,8 +33,9 @@ def learned_of(path: Path, pages, links, *, reason):
     """Record a crawl, and return what is learned of it.
 
     :param pages: by URL, the topic that it shows, and the URL that it declares or nothing.
-    :param links: by URL, those that it links; of None those that the crawl began with, and of what
-        is no page the one that it redirects to.
+
+    :param links: by URL, those that it links; of None those that the crawl began with, and of a
+    redirect its target.
     """
     numbers = {}
 
@@ -67,7 +68,7 @@ def number_of(topic):
 
 
 def forum(*, without_slug=(), declared=(), unseen=()):
-    """Return pages and links of a site whose home page links topics by number and by slug."""
+    """Return a site whose home page links topics by number and by slug."""
     pages, links = {"/": (HOME, "")}, {None: ["/"], "/": []}
     for topic in range(TOPICS):
         says = slug(topic) if topic in declared else ""
@@ -83,22 +84,25 @@ def forum(*, without_slug=(), declared=(), unseen=()):
     ("reason", "skips"), [("finished", []), ("closespider_timeout", ["/topic?n={a:digits}"])]
 )
 def test_what_a_whole_crawl_has_not_seen_is_not_there(tmp_path, reason, skips):
-    """Of a crawl that was cut short the same may be what it has missed."""
+    """Pages with one URL in a whole crawl keep a class from being skipped.
+
+    In a crawl that was cut short their other URLs may just be missing.
+    """
     pages, links = forum(declared=range(40), unseen=range(4), without_slug=(50, 51))
     assert skips_learned(tmp_path / "o.sqlite", pages, links, reason=reason) == skips
 
 
 def test_whole_crawl_in_which_all_is_found_elsewhere_skips(tmp_path):
-    """No share of the site is left that anything would have to be put down to."""
+    """If all pages of a class have another URL in a whole crawl, the class is skipped."""
     pages, links = forum()
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
     assert learned == ["/topic?n={a:digits}"]
 
 
 def only_from_the_topic(*, cut=TOPICS):
-    """Return a site where a topic itself links its slug, and nothing else does.
+    """Return a site where only a topic itself links its slug.
 
-    :param cut: so many topics are linked by their slug too.
+    :param cut: so many topics are linked by their slug elsewhere too.
     """
     pages, links = forum()
     links["/"] = [url for url in links["/"] if "n=" in url]
@@ -112,14 +116,14 @@ def only_from_the_topic(*, cut=TOPICS):
 
 @pytest.mark.parametrize(("linked", "skips"), [(0, False), (TOPICS - 4, False), (TOPICS, True)])
 def test_pages_that_only_the_class_leads_to_are_lost(tmp_path, linked, skips):
-    """Their other place is there, and nobody would come by it."""
+    """A class is fetched if it alone links the other URLs of its pages."""
     pages, links = only_from_the_topic(cut=linked)
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
     assert bool(learned) == skips
 
 
 def test_class_that_was_refused_for_what_links_it_is_said_to_be(tmp_path):
-    """All else speaks for it, so that somebody who knows the site may think otherwise."""
+    """Such a class is shown as unsure, with the number of pages that nothing else leads to."""
     pages, links = only_from_the_topic(cut=TOPICS - 4)
     (rule,) = learned_of(tmp_path / "o.sqlite", pages, links, reason="finished").unsure
     assert (rule.setting, rule.doubt) == (["/topic?n={a:digits}"], CUT_OFF)
@@ -127,7 +131,7 @@ def test_class_that_was_refused_for_what_links_it_is_said_to_be(tmp_path):
 
 
 def test_where_a_crawl_began_need_not_be_known(tmp_path):
-    """Into a circle leads what was read before any page of it had linked that."""
+    """The same holds if the start of the crawl was not recorded."""
     pages, links = only_from_the_topic(cut=0)
     del links[None]
     for topic in range(TOPICS):
@@ -137,7 +141,7 @@ def test_where_a_crawl_began_need_not_be_known(tmp_path):
 
 @pytest.mark.parametrize("by_slug", [False, True])
 def test_pages_that_only_the_class_links_are_lost(tmp_path, by_slug):
-    """A short link shows a topic with its attachments; where the slug does not, they are lost."""
+    """A class is fetched if its pages link attachments that their other URLs do not link."""
     pages, links = forum()
     for topic in range(TOPICS):
         attachment = f"/files{slug(-topic - 1)}"
@@ -149,7 +153,10 @@ def test_pages_that_only_the_class_links_are_lost(tmp_path, by_slug):
 
 
 def test_what_many_pages_link_need_not_be_linked_by_the_other_place(tmp_path):
-    """Of many links to a page only some are kept, as here of those to an author of many topics."""
+    """A page that many pages link need not be linked by the other URL.
+
+    Only some of the links to one page are recorded.
+    """
     pages, links = forum()
     for topic in range(TOPICS):
         author = f"/author{slug(-(topic % 4) - 1)}"
@@ -160,7 +167,7 @@ def test_what_many_pages_link_need_not_be_linked_by_the_other_place(tmp_path):
 
 
 def test_pages_to_which_other_urls_redirect_are_had_only_where_that_is_fetched(tmp_path):
-    """As by old addresses, which lead to the short links that are skipped in one step or two."""
+    """A class is fetched if the other addresses of its pages only redirect to it."""
     pages, links = forum()
     for topic in range(5):
         links[f"/old{slug(topic)}"] = [f"/middle{slug(topic)}"]
@@ -173,7 +180,7 @@ def test_pages_to_which_other_urls_redirect_are_had_only_where_that_is_fetched(t
 
 
 def test_links_of_a_crawl_cut_short_may_be_what_it_missed(tmp_path):
-    """Of half of what is linked nothing is known, and four pages of sixty lead nowhere else."""
+    """In a crawl cut short, four pages without another link do not prevent the skip."""
     pages, links = only_from_the_topic(cut=TOPICS - 4)
     links["/"] += [f"/list?page={number}" for number in range(TOPICS)]
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="shutdown")
@@ -182,7 +189,7 @@ def test_links_of_a_crawl_cut_short_may_be_what_it_missed(tmp_path):
 
 @pytest.mark.parametrize(("linked", "skips"), [(0, False), (TOPICS - 4, True)])
 def test_that_a_class_leads_to_most_of_its_pages_is_no_chance(tmp_path, linked, skips):
-    """Though of all that it links a third might be linked by pages that the crawl has missed."""
+    """If the class alone leads to most of its pages, it is fetched, even in a crawl cut short."""
     pages, links = only_from_the_topic(cut=linked)
     links["/"] += [f"/list?page={number}" for number in range(TOPICS * 5)]
     for topic in range(TOPICS):

@@ -28,7 +28,7 @@ def read_all(path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_tsv_is_read(tmp_path, packed):
-    """Columns are told by the first line; unknown ones are ignored; gzip is told by content."""
+    """A TSV file is read by the names in its first line, packed or not."""
     text = f"site\turl\tmain_sha1\tsimhash64\nx\thttp://a.example/\t{DIGEST}\tff\n"
     path = write(tmp_path / "o", text, packed=packed)
     expected = Observation("http://a.example/", main_sha1=DIGEST, simhash64=255)
@@ -37,13 +37,13 @@ def test_tsv_is_read(tmp_path, packed):
 
 @pytest.mark.parametrize("text", ["url\nhttp://a.example/\n", '{"url": "http://a.example/"}\n'])
 def test_byte_order_mark_is_no_text(tmp_path, text):
-    """Editors of Windows put it before the name of the first column."""
+    """A byte order mark, which editors of Windows write, is ignored."""
     path = write(tmp_path / "o", f"\ufeff{text}")
     assert read_all(path) == ([Observation("http://a.example/")], {})
 
 
 def test_json_lines_are_read(tmp_path):
-    """One JSON object a line, keys as the columns."""
+    """JSON Lines are read with the same keys; bad lines are counted."""
     line = json.dumps({"url": "http://a.example/", "status": 301, "redirect": "http://a.example/b"})
     [observation], skipped = read_all(write(tmp_path / "o", line + "\n[]\n{\n"))
     assert (observation.status, observation.redirect) == (301, "http://a.example/b")
@@ -67,7 +67,7 @@ def test_json_lines_are_read(tmp_path):
     ],
 )
 def test_bad_rows_are_counted(tmp_path, row, reason):
-    """A row that is no observation is skipped and counted by what is wrong with it."""
+    """A bad row is skipped, and counted by its reason."""
     text = f"url\tstatus\tbytes\tmain_sha1\n{row}\nhttp://a.example/good\t\t\t\n"
     observations, skipped = read_all(write(tmp_path / "o", text))
     assert [o.url for o in observations] == ["http://a.example/good"]
@@ -75,7 +75,7 @@ def test_bad_rows_are_counted(tmp_path, row, reason):
 
 
 def test_file_cut_short_gives_what_is_whole(tmp_path):
-    """Of a compressed file that ends too early, what was written is read."""
+    """A truncated gzip file is read up to where it ends."""
     rows = "".join(f"http://a.example/{i}\t{i:040x}\n" for i in range(5000))
     path = write(tmp_path / "o", "url\tmain_sha1\n" + rows, packed=True)
     path.write_bytes(path.read_bytes()[:-2000])
@@ -85,7 +85,7 @@ def test_file_cut_short_gives_what_is_whole(tmp_path):
 
 
 def test_cdx_is_read(tmp_path):
-    """A CDX index gives URL, status, digest and redirect."""
+    """A CDX index gives URL, status, digest and size."""
     text = (
         " CDX N b a m s k r M S V g\n"
         "com,example)/ 2020 http://a.example/ text/html 200 ABCDEFGH2345 - - 321 0 x.warc\n"
@@ -102,7 +102,7 @@ def test_cdx_is_read(tmp_path):
 
 
 def test_cdxj_is_read(tmp_path):
-    """A CDXJ index gives the same; revisits without a status are counted."""
+    """A CDXJ index gives the same; rows without a status are counted."""
     entry = {"url": "http://a.example/", "status": "200", "digest": "sha1:ABCDEFGH", "length": "9"}
     revisit = {"url": "http://a.example/", "status": "-", "digest": "sha1:ABCDEFGH"}
     text = f"com,example)/ 2020 {json.dumps(entry)}\ncom,example)/ 2021 {json.dumps(revisit)}\n"
@@ -112,7 +112,7 @@ def test_cdxj_is_read(tmp_path):
 
 
 def test_brace_in_a_url_does_not_make_an_index_another_one(tmp_path):
-    """As in the URL that a template of a page has left unfilled."""
+    """A brace in a URL does not make a CDX index look like CDXJ."""
     url = "http://a.example/{id}"
     line = f"com,example)/{{id}} 2020 {url} text/html 200 ABCDEFGH2345 - - 321 0 x.warc\n"
     cdxj = f"com,example)/{{id}} 2020 {json.dumps({'url': url})}\n"
@@ -155,7 +155,7 @@ def warc_record(
     headers="",
     target="WARC-Target-URI: ",
 ):
-    """Return the record of an answer, as it came over the wire."""
+    """Return a WARC record of a response."""
     answer = f"HTTP/1.1 {status} OK\r\nContent-Type: {kind}\r\n{headers}\r\n".encode() + body
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\n{target}http://a.example/{page}\r\n"
@@ -166,7 +166,7 @@ def warc_record(
 
 @pytest.mark.parametrize("status", ["\u00b2", "9" * 30, "9" * 5000, "-5", "OK"])
 def test_warc_with_a_status_that_is_none_is_read_to_its_end(tmp_path, status):
-    """One server that answers nonsense takes from nobody what the others have sent."""
+    """A nonsense status in one record is counted, and the other records are read."""
     pytest.importorskip("warcio")
     path = tmp_path / "o.warc"
     path.write_bytes(warc_record("bad", status=status) + warc_record("good"))
@@ -177,7 +177,7 @@ def test_warc_with_a_status_that_is_none_is_read_to_its_end(tmp_path, status):
 
 @pytest.mark.parametrize("is_chunked", [False, True])
 def test_warc_is_read_whatever_the_content_coding(tmp_path, is_chunked):
-    """A page that was sent as it is and with any content coding is one page."""
+    """One page in any content coding, chunked or not, has one digest."""
     pytest.importorskip("warcio")
     html = b"<title>Hello</title><p>hello world"
     bodies = {
@@ -203,7 +203,7 @@ def test_warc_is_read_whatever_the_content_coding(tmp_path, is_chunked):
 
 @pytest.mark.parametrize("charset", ["undefined", "hex", "idna"])
 def test_warc_is_read_whatever_charset_a_page_names(tmp_path, charset):
-    """To Python these are codecs, which make no text of bytes: such a page is its bytes."""
+    """A charset that is a Python codec without text does not stop the reader."""
     pytest.importorskip("warcio")
     path = tmp_path / "o.warc"
     path.write_bytes(warc_record("a", kind=f"text/html; charset={charset}") + warc_record("b"))
@@ -212,7 +212,7 @@ def test_warc_is_read_whatever_charset_a_page_names(tmp_path, charset):
 
 
 def test_warc_without_a_url_is_one_error(tmp_path):
-    """It is said of which file, and not where the package that reads it has stumbled."""
+    """A record without a URL is one error that names the file."""
     pytest.importorskip("warcio")
     path = tmp_path / "o.warc"
     path.write_bytes(warc_record("a") + warc_record("b", target="X-Was: "))
@@ -221,7 +221,7 @@ def test_warc_without_a_url_is_one_error(tmp_path):
 
 
 def test_http_cache_with_a_status_that_is_none_is_read_to_its_end(tmp_path):
-    """A handler of a project's own may have stored any number."""
+    """A nonsense status in the HTTP cache is counted, and other entries are read."""
     for page, status in (("bad", 10**30), ("good", 200)):
         entry = tmp_path / "httpcache" / "spider" / page
         entry.mkdir(parents=True)
@@ -234,7 +234,7 @@ def test_http_cache_with_a_status_that_is_none_is_read_to_its_end(tmp_path):
 
 
 def test_parquet_is_read(tmp_path):
-    """Columns are told by name, null is unknown, and bad rows are counted."""
+    """Parquet columns are read by name; null is unknown, and bad rows are counted."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     table = {
@@ -258,7 +258,7 @@ def test_parquet_is_read(tmp_path):
 
 
 def test_parquet_that_is_none_is_an_error(tmp_path):
-    """A file cut short, or without URLs, is named in the error."""
+    """A truncated Parquet file, or one without URLs, is an error that says so."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "o"
@@ -271,14 +271,14 @@ def test_parquet_that_is_none_is_an_error(tmp_path):
 
 
 def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
-    """Without it the error says what to install."""
+    """Without pyarrow the error says what to install."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match="pip install pyarrow"):
         read_all(write(tmp_path / "o", "PAR1"))
 
 
 def test_http_cache_is_read(tmp_path):
-    """Scrapy's HTTP cache gives its responses; a broken entry is counted."""
+    """Scrapy's HTTP cache is read, and a broken entry counted."""
     entry = tmp_path / "httpcache" / "spider" / "ab" / "abcd"
     entry.mkdir(parents=True)
     (entry / "meta").write_text(repr({"url": "http://a.example/", "status": 200}))
@@ -306,7 +306,7 @@ def test_http_cache_is_read(tmp_path):
     ],
 )
 def test_http_cache_is_read_by_what_its_responses_are(tmp_path, content_type, is_text):
-    """Of text the blanks tell nothing; anything else is what its bytes are."""
+    """Blanks do not change the digest of text, and do change that of other content."""
     for number, body in enumerate((b'["hello", "world"]', b'["hello",\n "world"]')):
         entry = tmp_path / "httpcache" / "spider" / str(number)
         entry.mkdir(parents=True)
@@ -319,7 +319,7 @@ def test_http_cache_is_read_by_what_its_responses_are(tmp_path, content_type, is
 
 @pytest.mark.parametrize("url", [b"http://a.example/", "ftp://a.example/", None])
 def test_http_cache_of_other_schemes_is_counted(tmp_path, url):
-    """The URL is a text, as Scrapy writes it."""
+    """Cache entries without an http(s) URL are counted."""
     entry = tmp_path / "httpcache" / "spider" / "ab"
     entry.mkdir(parents=True)
     (entry / "meta").write_text(repr({"url": url, "status": 200}))
@@ -331,7 +331,7 @@ def test_http_cache_of_other_schemes_is_counted(tmp_path, url):
 
 @pytest.mark.parametrize("is_packed", [False, True], ids=["", "HTTPCACHE_GZIP"])
 def test_http_cache_is_read_whatever_the_content_coding(tmp_path, is_packed):
-    """A page that was sent as it is and with any content coding is one page."""
+    """One page in any content coding has one digest, with HTTPCACHE_GZIP too."""
     html = b"<title>Hello</title><p>hello world"
     bodies = {
         "identity": html,
@@ -358,7 +358,7 @@ def test_http_cache_is_read_whatever_the_content_coding(tmp_path, is_packed):
 
 
 def test_http_cache_in_a_coding_that_cannot_be_read(tmp_path, monkeypatch):
-    """Without the package for it the response is left out, and it is said which one is missing."""
+    """A response in a coding without its package is counted, with the name of the package."""
     entry = tmp_path / "httpcache" / "spider" / "ab"
     entry.mkdir(parents=True)
     (entry / "meta").write_text(repr({"url": "http://a.example/", "status": 200}))
@@ -372,7 +372,7 @@ def test_http_cache_in_a_coding_that_cannot_be_read(tmp_path, monkeypatch):
 
 
 def test_http_cache_knows_when_its_pages_were_made(tmp_path):
-    """Two of its pages that differ in nothing but the time at which they were made are one."""
+    """Pages that differ in the time of their Date header alone have one digest."""
     for clock in ("05:41", "07:12"):
         entry = tmp_path / "httpcache" / "spider" / clock
         entry.mkdir(parents=True)
@@ -388,7 +388,7 @@ def test_http_cache_knows_when_its_pages_were_made(tmp_path):
 
 
 def test_document_of_json_is_not_json_lines(tmp_path):
-    """The report of a crawl was said to have no observation and 58 lines that are not JSON."""
+    """A JSON document over several lines is refused, not read as 58 bad rows."""
     path = write(tmp_path / "report.json", json.dumps({"format": "a report"}, indent=1))
     with pytest.raises(InputError, match=r"expected an observation store.* it begins with '{"):
         read_all(path)
@@ -396,20 +396,20 @@ def test_document_of_json_is_not_json_lines(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "nonsense\n", "a\tb\n"])
 def test_unknown_input_is_an_error(tmp_path, text):
-    """What is none of the formats is refused by name."""
+    """An unknown format is an error."""
     path = write(tmp_path / "o", text)
     with pytest.raises(InputError, match="expected an observation store"):
         format_of(path)
 
 
 def test_missing_input_is_an_error():
-    """A file that is not there is refused by name."""
+    """A missing file is an error that names it."""
     with pytest.raises(InputError, match="nowhere"):
         format_of(Path("nowhere"))
 
 
 def test_broken_gzip_is_an_error(tmp_path):
-    """It is named, whatever reads it: no caller has to know what is beneath."""
+    """A broken gzip file is an error that names it."""
     path = tmp_path / "o"
     broken_gzip(path)
     with pytest.raises(InputError, match="o: cannot be read"):
@@ -417,7 +417,7 @@ def test_broken_gzip_is_an_error(tmp_path):
 
 
 def test_broken_store_is_an_error(tmp_path):
-    """What SQLite finds half way is said as what any other input does wrong."""
+    """A damaged store is the same error as that of any other input."""
     path = tmp_path / "o.sqlite"
     broken_store(path)
     with pytest.raises(InputError, match="cannot be read to its end"):
@@ -426,7 +426,7 @@ def test_broken_store_is_an_error(tmp_path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_line_that_is_too_long_is_counted_once(tmp_path, packed):
-    """What follows it is read; a file that is cut short within it ends there."""
+    """A line that is too long is counted once, and what follows is read."""
     text = "url\nhttp://a.example/1\n" + "x" * (3 << 16) + "\nhttp://a.example/2\n"
     path = write(tmp_path / "o", text, packed=packed)
     observations, skipped = read_all(path)
@@ -438,7 +438,7 @@ def test_line_that_is_too_long_is_counted_once(tmp_path, packed):
 
 
 def test_file_cut_short_within_a_line_that_is_too_long(tmp_path):
-    """It ends there, and that is counted as that of any other line."""
+    """A file cut short within such a line is counted as cut short too."""
     noise = "".join(f"{number:x}" for number in range(200_000))
     data = gzip.compress(f"url\nhttp://a.example/1\n{noise}\n".encode())
     path = tmp_path / "o"
@@ -449,7 +449,7 @@ def test_file_cut_short_within_a_line_that_is_too_long(tmp_path):
 
 
 def test_cache_entry_with_broken_gzip_is_counted(tmp_path):
-    """The entries beside it are read."""
+    """A cache entry with broken gzip is counted, and others are read."""
     meta = {"response_url": "http://a.example/1", "status": 200}
     for name, headers in (
         ("one", b"Content-Type: text/html"),

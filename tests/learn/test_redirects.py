@@ -1,4 +1,4 @@
-"""What redirects say of the pages at both of their ends."""
+"""What redirects say of their source and target."""
 
 from random import Random
 
@@ -18,7 +18,7 @@ def test_redirect_is_evidence():
 
 @pytest.mark.parametrize("status", [200, 302])
 def test_slide_that_goes_on_to_the_next_one_shows_no_page_of_that(status):
-    """By a refresh, which Scrapy follows. A redirect is what its server says of the page."""
+    """A refresh to the next slide is no evidence that both are one page; a 302 is."""
     names = [f"{one}{other}ing" for one in "bdfk" for other in "aeiou"]
     slides = [
         Observation(f"{HOST}/slides/{i}/{name}", status, redirect=f"{HOST}/slides/{i + 1}/{name}")
@@ -31,10 +31,9 @@ def test_slide_that_goes_on_to_the_next_one_shows_no_page_of_that(status):
 
 @pytest.mark.parametrize("to", ["", "?by=ping"])
 def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
-    """A crawl that was cut short lacks some posts whose links to answer, and to ping, it has seen.
+    """A redirect target that was not seen is no counter-example.
 
-    Of such a post nothing is known, whatever form a rule gives it: it is no other page than its
-    links to answer show.
+    The crawl was cut short; the posts without a capture may well show what their other URLs do.
     """
     posts = [*pages("/post/{}", 40)[4:], *pages("/post/{}?by=ping", 40)[9:]]
     ping = [
@@ -45,7 +44,7 @@ def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
 
 
 def test_form_to_log_in_that_was_not_seen_is_not_what_it_leads_back_to():
-    """It names what redirects to it, and may be the same for all of these."""
+    """A log-in form that was not fetched is not taken for the page that it returns to."""
     names = [f"{one}{other}ing" for one in "bdfk" for other in "aeiou"]
     hops = [
         Observation(f"{HOST}/{name}/edit/", 302, redirect=f"{HOST}/login/?next=/{name}/edit/")
@@ -55,7 +54,7 @@ def test_form_to_log_in_that_was_not_seen_is_not_what_it_leads_back_to():
 
 
 def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
-    """To add a tag leads to the list or to the cloud, whichever page it was linked from."""
+    """Redirects to wherever the visitor came from make no rule."""
     tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
     hops = [
         Observation(f"{HOST}/add-tag/{tag}", 302, redirect=f"{HOST}{place}?tag={tag}")
@@ -70,7 +69,7 @@ def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
 
 
 def test_redirect_by_the_kind_of_a_thing_is_evidence():
-    """Where a number leads to another place for each kind of thing it is known what it shows."""
+    """Numbers that redirect by the kind of each thing make a rule."""
     kinds = [f"/blog/{i}" if i < 26 else f"/news/{i}" for i in range(38)]
     hops = [
         Observation(f"{HOST}/node/{i}", 301, redirect=HOST + kind) for i, kind in enumerate(kinds)
@@ -91,13 +90,13 @@ def test_redirect_by_the_kind_of_a_thing_is_evidence():
     ],
 )
 def test_template_leads_where_the_site_does(link, page, found):
-    """A short link, and one that passes by a log-in, is the page, however long the URL of that."""
+    """A short link is rewritten to the URL that it redirects to, however long that is."""
     hops = [Observation(HOST + link.format(i), 302, redirect=HOST + page.format(i)) for i in ITEMS]
     assert rules([*hops, *pages(page, 30)]) == {"shop.example": {"rewrite_path": [found]}}
 
 
 def test_beginning_of_paths_leads_where_the_site_does():
-    """A section that was renamed has its new name, though the old one was shorter."""
+    """A renamed section is rewritten to its new name, though the old one is shorter."""
     names = ["".join(Random(i).choices("abcdefghij", k=8)) for i in ITEMS]
     paths = [name if i % 2 else f"{name[:4]}/{name}" for i, name in enumerate(names)]
     hops = [
@@ -110,7 +109,7 @@ def test_beginning_of_paths_leads_where_the_site_does():
 
 
 def test_template_whose_reverse_would_guess_leads_to_what_redirects():
-    """What a title is cannot be told by the number, so that the number is all that is kept."""
+    """If a number redirects to a URL with a title, the title goes, since no rule can add it."""
     names = ["".join(Random(i).choices("abcdefghij", k=8)) for i in ITEMS]
     titled = [f"/item/{i}-{names[i]}-{names[-i]}" for i in ITEMS]
     hops = [Observation(f"{HOST}/item/{i}", 301, redirect=HOST + titled[i]) for i in ITEMS]
@@ -119,9 +118,10 @@ def test_template_whose_reverse_would_guess_leads_to_what_redirects():
 
 
 def test_short_links_that_redirect_are_no_other_place_of_documents():
-    """To skip the documents would lose them: who follows such a link is sent to what is skipped.
+    """Documents are not skipped because short links redirect to them.
 
-    The links themselves are of no class, since pages of their own stand beside them.
+    These lead to the documents themselves. They are no class to skip either, since pages of their
+    own have such URLs.
     """
     names = ["".join(Random(i).choices("abcdefghij", k=12)) for i in range(100)]
     links = [Observation(f"{HOST}/{names[i]}", 302, redirect=f"{HOST}/doc/{i}") for i in range(40)]
@@ -130,10 +130,9 @@ def test_short_links_that_redirect_are_no_other_place_of_documents():
 
 
 def test_links_to_posts_that_redirect_to_topics_are_skipped():
-    """Half of a forum is known, and a rule gives the parts of topics their shortest form.
+    """Links to posts that redirect to topics are skipped, in half of a crawl too.
 
-    Of what a post redirects to the very URL was not seen, but others with the same form were: that
-    is no other page.
+    A target that was not seen is known if others with the same canonical form were.
     """
     draw = Random(0)
     seen = []

@@ -1,4 +1,4 @@
-"""Classes of URLs that are refused by little, and what is said of them."""
+"""Classes of URLs that few pages keep from being skipped, and how they are reported."""
 
 from observed import pages, see
 
@@ -7,7 +7,7 @@ from scrapy_urlcanon.learn.results.evidence_text import evidence_line
 
 
 def test_class_with_few_counter_examples_is_unsure():
-    """It is said how many there are, and of what kind."""
+    """A class with a few counter-examples is unsure, with their number and kind."""
     links = [see(f"/?p={i}", f"page {i}") for i in range(60)]
     slugs = [see(f"/{chr(97 + i % 26)}{'xyz'[i // 26]}", f"page {i}") for i in range(55)]
     (rule,) = learn([*links, *slugs]).unsure
@@ -18,7 +18,7 @@ def test_class_with_few_counter_examples_is_unsure():
 
 
 def test_class_whose_pages_are_found_where_nothing_is_fetched_is_not_unsure():
-    """The other places of its pages were skipped after it had been refused."""
+    """A class whose other URLs are skipped themselves is not reported."""
     others = [see(f"/b/{i * 37 % 61}", f"page {i}") for i in range(55)]
     learned = learn([*pages("/a/{}", 60), *others])
     assert [rule.setting for rule in learned.rules] == [["/b/{a:digits}"]]
@@ -26,7 +26,7 @@ def test_class_whose_pages_are_found_where_nothing_is_fetched_is_not_unsure():
 
 
 def test_form_with_an_exception_is_unsure():
-    """One of many return addresses shows another form; one that shows a few is no form."""
+    """A form with one exception is unsure; with ten it is no form."""
     addresses = [see(f"/p{i}x", f"page {i}") for i in range(200)]
     forms = [see(f"/login?url=/p{i}x", "log in") for i in range(199)]
     (rule,) = learn([*addresses, *forms, see("/login?url=/p199x", "log in or go on")]).unsure

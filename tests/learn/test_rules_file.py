@@ -25,7 +25,7 @@ def rule(option, setting, pattern="a.example", **fields):
 
 
 def test_file_loads_as_the_rules_that_it_says(tmp_path):
-    """The canonicalizer loads the file unchanged and applies it."""
+    """A written file is loaded by the canonicalizer, and applied."""
     learned = Learned(
         (
             rule("drop_params", ["sid"]),
@@ -44,14 +44,14 @@ def test_file_loads_as_the_rules_that_it_says(tmp_path):
 
 
 def test_unsure_rules_are_commented_out():
-    """What learning is unsure of is shown and has no effect."""
+    """Unsure rules are comments, without effect."""
     text = to_toml(Learned((), (rule("drop_params", ["ref"]),)))
     assert tomllib.loads(text) == {}
     assert "ref" in text
 
 
 def test_options_can_be_turned_off():
-    """Rules of an option that nobody asked for are commented out."""
+    """Rules of options that are turned off are comments."""
     learned = Learned((rule("skip", ["/?p={a}"]), rule("drop_params", ["sid"])))
     text = to_toml(learned, turned_off=["skip"])
     assert tomllib.loads(text) == {"a.example": {"drop_params": ["sid"]}}
@@ -59,14 +59,14 @@ def test_options_can_be_turned_off():
 
 
 def test_example_of_a_skip_is_a_url_that_it_skips():
-    """Not the other one that shows the page, though that is longer."""
+    """The example of a `skip` is a URL that it skips, not the other URL of the page."""
     pair = "http://a.example/?p=7", "http://a.example/2026/how-to-knit/"
     found = rule("skip", ["/?p={a}"], examples=(pair,))
     assert f": {pair[0]}\n" in to_toml(Learned((replace(found, kind="skip"),)))
 
 
 def test_evidence_cannot_end_its_comment():
-    """A URL with a line end in it stays within the comment."""
+    """A URL with a line end in it does not end its comment."""
     text = to_toml(
         Learned((rule("drop_params", ["x"], examples=(("http://a.example/\nx = 1", "y"),)),))
     )
@@ -81,7 +81,7 @@ SECRET_PAIR = (
 
 @pytest.mark.parametrize("write", [to_toml, to_json])
 def test_what_is_written_is_redacted_and_visible(write):
-    """No credential and no token of an example is written, and nothing that a terminal obeys."""
+    """Credentials and tokens of examples are redacted, and control characters removed."""
     found = rule("drop_params", ["x"], examples=(SECRET_PAIR,))
     text = write(
         Learned(
@@ -96,7 +96,7 @@ def test_what_is_written_is_redacted_and_visible(write):
 
 
 def test_settings_are_escaped_and_mean_the_same():
-    """A name with characters that have no shape is written so that one sees them."""
+    """Invisible characters in settings are escaped, and load as they were."""
     names = ["\u202ea", "b\x9b", "c\U000e0041", "ü\x7f", "\u00a0"]
     text = to_toml(Learned((rule("drop_params", names),)))
     assert tomllib.loads(text) == {"a.example": {"drop_params": names}}
@@ -104,7 +104,7 @@ def test_settings_are_escaped_and_mean_the_same():
 
 
 def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
-    """A full disk leaves the file that was there, and nothing beside it."""
+    """A full disk leaves the old file, and no other."""
     path = tmp_path / "urlcanon.toml"
     path.write_text("# old\n")
 
@@ -119,7 +119,7 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_json_says_all():
-    """The JSON form holds rules, unsure rules and evidence."""
+    """The JSON form has rules, unsure rules and evidence."""
     text = to_json(Learned((rule("drop_params", ["sid"]),), (rule("www", "strip"),), 1, 10, 3))
     assert '"sid"' in text
     assert '"www"' in text
@@ -143,7 +143,7 @@ page = "1" # the first
 
 
 def test_what_a_person_wrote_is_kept(tmp_path):
-    """Comments, order and layout stay; what is new is added to its list, beside its evidence."""
+    """Comments, order and layout by hand are kept; new entries are added to their lists."""
     path = tmp_path / "urlcanon.toml"
     path.write_text(BY_HAND)
     written = LearnedFile(path)
@@ -191,7 +191,7 @@ trailing_slash = "strip" # {said}
 
 
 def test_learned_twice_it_is_the_same_file(tmp_path):
-    """What is in force already is not touched, and what is merely proposed is not piled up."""
+    """Learning again leaves the file as it is; proposals do not pile up."""
     learned = Learned(
         (
             rule("drop_params", ["sid"]),
@@ -210,7 +210,7 @@ def test_learned_twice_it_is_the_same_file(tmp_path):
 
 
 def test_rule_that_a_wider_one_covers_goes_where_nobody_edited_it(tmp_path):
-    """One stands once: what was learned goes, what a person wrote stays."""
+    """A learned rule goes if a wider one covers it; one by hand stays."""
     path = tmp_path / "urlcanon.toml"
     LearnedFile(path).write(
         Learned((rule("drop_params", ["sid"], "a.example/x"), rule("www", "strip", "a.example/x")))
@@ -225,7 +225,10 @@ def test_rule_that_a_wider_one_covers_goes_where_nobody_edited_it(tmp_path):
 
 
 def test_contradicted_rule_becomes_the_line_that_takes_it_back(tmp_path):
-    """In its place, with what the audits found; what a person says of it stays beside it."""
+    """A contradicted rule is replaced by the line that takes it back, with what audits found.
+
+    Comments by hand stay beside it.
+    """
     path = tmp_path / "urlcanon.toml"
     LearnedFile(path).write(Learned((rule("drop_params", ["sid"]), rule("drop_params", ["v"]))))
     path.write_text(path.read_text() + BY_HAND.partition("\n")[2].replace("a.example", "b.example"))
@@ -265,7 +268,7 @@ def test_contradicted_rule_becomes_the_line_that_takes_it_back(tmp_path):
     ],
 )
 def test_rules_are_added_to_whatever_layout_a_file_has(tmp_path, text):
-    """What stands between braces, or behind dots, has no table with a header."""
+    """Rules are added to inline tables and dotted keys too."""
     path = tmp_path / "urlcanon.toml"
     path.write_text(text)
     expected = tomllib.loads(text)
@@ -297,7 +300,7 @@ def test_rules_are_added_to_whatever_layout_a_file_has(tmp_path, text):
     ],
 )
 def test_file_that_is_none_of_ours_is_not_overwritten(tmp_path, name, text, problem):
-    """It is told by what it says: what could not stand in URLCANON_RULES_FILES is none."""
+    """A file that could not stand in URLCANON_RULES_FILES is not overwritten."""
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(ConfigurationError, match=problem) as raised:
@@ -307,7 +310,7 @@ def test_file_that_is_none_of_ours_is_not_overwritten(tmp_path, name, text, prob
 
 
 def test_name_says_what_is_written(tmp_path):
-    """JSON where it ends in .json, with what is there kept; no other name but .toml."""
+    """A name in .json gets JSON, one in .toml TOML, and no other is taken."""
     path = tmp_path / "urlcanon.json"
     path.write_text('{"a.example": {"www": "strip", "drop_params": ["ref"]}, "b.example": {}}')
     old = [rule("www", "strip"), rule("drop_params", ["ref"])]
@@ -321,7 +324,7 @@ def test_name_says_what_is_written(tmp_path):
 
 
 def test_line_ends_of_windows_are_kept(tmp_path):
-    """A file that was edited there stays one of there."""
+    """Line ends of Windows are kept."""
     path = tmp_path / "urlcanon.toml"
     path.write_bytes(b'["a.example"]\r\nwww = "strip"\r\n')
     LearnedFile(path).write(Learned((rule("www", "strip"), rule("drop_params", ["sid"]))))
@@ -338,7 +341,7 @@ def test_line_ends_of_windows_are_kept(tmp_path):
     ],
 )
 def test_rule_that_shows_a_secret_is_left_out(found):
-    """The file is made to be committed; one that is there already stays."""
+    """New rules that show a secret are left out, since the file will be committed."""
     fit, left_out = without_secrets(Learned((found,), (found,)))
     assert (fit.rules, fit.unsure, left_out) == ((), (), 2)
     kept = Learned((replace(found, was_in_force=True), rule("drop_params", ["sid"])))
@@ -348,7 +351,10 @@ def test_rule_that_shows_a_secret_is_left_out(found):
 
 
 def test_no_rule_rests_on_one_that_is_left_out():
-    """As on a forum that puts the session before the topic, where links to posts redirect."""
+    """Without a rule that shows a secret, the others still merge no two pages.
+
+    As on a forum that puts the session before the topic, where links to posts redirect.
+    """
     index = "http://a.example/index.php?"
     digests = [f"{7919 * number:040x}" for number in range(100)]
     pages, others = [], []
@@ -371,7 +377,7 @@ def test_no_rule_rests_on_one_that_is_left_out():
 
 
 def test_rules_that_the_configuration_refuses_are_left_out():
-    """A file with one of them in it would stop each crawl, whatever else it says."""
+    """Rules that the configuration would refuse are left out: one of them would stop each crawl."""
     option = "rewrite_path"
     good = [
         LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite"),

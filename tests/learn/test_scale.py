@@ -1,4 +1,4 @@
-"""The engine of docs/scale.md, through the scripts that the page shows."""
+"""The scripts of docs/scale.md, which learn with Dask."""
 
 import importlib.util
 import os
@@ -18,7 +18,7 @@ HEADER = "url\tstatus\tmain_sha1\tsimhash64\tcanonical\tredirect"
 
 
 def rows(domain):
-    """Yield lines of TSV: pages, again with a parameter, short links to them, and a bad row.
+    """Yield TSV lines: pages, also with a parameter, short links to them, and a bad row.
 
     Some parameters are known before: one that the preset drops, and one of phpBB on two pages. A
     default value would show a session.
@@ -62,7 +62,7 @@ def run(*arguments, cwd):
 
 
 def test_engine_writes_what_the_command_writes(tmp_path, observations):
-    """Byte for byte, whatever the partitions, and the skipped rows are the same ones."""
+    """The script writes the same file as the command, and skips the same rows."""
     said = urlcanon("learn", observations, "-o", "command.toml", cwd=tmp_path).stdout
     script = EXAMPLES / "observations_to_parquet.py"
     converted = run(script, observations, "observations.parquet", cwd=tmp_path).stdout
@@ -84,7 +84,7 @@ def test_engine_writes_what_the_command_writes(tmp_path, observations):
 
 
 def test_domain_that_fails_stops_no_other(monkeypatch):
-    """What goes wrong with a domain is told, and so are bad rows; the others are learned."""
+    """An error in one domain is reported, and the others are learned."""
     pandas = pytest.importorskip("pandas")
     specification = importlib.util.spec_from_file_location(
         "learn_with_dask", EXAMPLES / "learn_with_dask.py"

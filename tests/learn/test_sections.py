@@ -1,4 +1,4 @@
-"""What the sections of a site tell together of classes that each of them has."""
+"""Classes of several sections are judged together."""
 
 from functools import partial
 from hashlib import sha1
@@ -40,7 +40,10 @@ def skipped(observations):
 
 
 def test_sections_tell_together_what_none_tells_alone():
-    """Those that were seen, and no other one: nor one with more posts that are nowhere else."""
+    """Posts of most sections are skipped on their joint evidence.
+
+    Not those of an unseen section, or of one where many posts have no other URL.
+    """
     found = skipped(most_of_a_forum(hidden="food"))
     assert len(found) >= len(WORDS) - 3
     assert found <= {*WORDS} - {"food"}

@@ -1,4 +1,4 @@
-"""What the other words and values in one place say of a rule about one of them."""
+"""What other words and values in the same place say of a rule about one of them."""
 
 import pytest
 from observed import rules, see
@@ -7,9 +7,9 @@ PLACES = ["bonn", "oslo", "rome", "lyon"]
 
 
 def test_word_that_makes_a_difference_says_nothing_of_the_others():
-    """A job has one address for each place, and of one place some are other jobs.
+    """Three places are merged, though a fourth one has jobs of its own.
 
-    That all that differs has this word is no chance: the others are no luckiest parts.
+    All that differs has its word, which is no chance.
     """
     jobs = [see(f"/job/{i}", f"job {i}") for i in range(120)]
     there = [see(f"/{PLACES[i % 4]}/job-{i}", f"job {i}") for i in range(120) if i % 4 < 3]
@@ -22,10 +22,9 @@ def test_word_that_makes_a_difference_says_nothing_of_the_others():
 
 @pytest.mark.parametrize("form", ["/o/{}?tab={}", "/o/{}/{}", "/o/{1}?id={0}"])
 def test_class_with_one_word_may_be_but_the_luckiest(form):
-    """Of three tabs two have something to say of three things, and one of none yet.
+    """A tab that agreed so far is neither dropped nor skipped if its siblings sometimes differ.
 
-    Nor is it skipped: what is found under the other tabs says so. Where these say nothing of their
-    own either, there is no need to fetch any.
+    If none ever differs, it is.
     """
     tabs = ["details", "makers", "shows"]
     clear = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(40) for sid in "abcde"]

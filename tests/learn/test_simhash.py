@@ -10,9 +10,9 @@ from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 @pytest.mark.parametrize("others", [0, 25_000], ids=["few", "many"])
 def test_simhashes_are_found_by_the_bits_in_which_they_differ(others):
-    """Those within the bound are found wherever the bits are, those one bit beyond it are not.
+    """Simhashes within the bound are found whichever bits differ, and none one bit beyond it.
 
-    So in an index of few, where one block of bits has to agree, and in one of many, where two.
+    In a small index, which compares one block of bits, and in a large one, which compares two.
     """
     draw = Random(others)
     # Drawn by chance, they differ in some 32 bits, and none of these few in fewer than ten.
@@ -28,7 +28,7 @@ def test_simhashes_are_found_by_the_bits_in_which_they_differ(others):
 
 
 def test_the_first_of_several_representatives_is_found():
-    """A simhash near several representatives is the one with the lowest number."""
+    """Of several near representatives the first is found."""
     one, other, near = 0b111111, 0b0, 0b111
     index = SimhashIndex([one, other, near])
     assert index.setdefault(one, 9) == 9

@@ -1,4 +1,4 @@
-"""What the parameters of a log-in form name, which is one page whatever they name."""
+"""Log-in forms and the like, which are one page whatever their parameters name."""
 
 from base64 import urlsafe_b64encode
 
@@ -9,20 +9,20 @@ from scrapy_urlcanon.learn import Observation, learn
 
 
 def encoded(text):
-    """Return a text in base64, as frameworks put it into a URL."""
+    """Return *text* in base64, as frameworks put it into URLs."""
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 @pytest.mark.parametrize("path", ["/wiki/{}?a=1", "index.php?id={}", "http://shop.example/{}"])
 def test_login_form_with_an_encoded_return_path_is_collapsed(path):
-    """Where a visitor came from stands there in base64, as a URL or as a path of the site."""
+    """A return address in base64, as a URL or a path, makes a log-in form."""
     login = [see(f"/login?return={encoded(path.format(i))}", "log in") for i in range(40)]
     form = {"shop.example/login/": {"drop_params": ["return"]}}
     assert rules([*login, *pages("/wiki/{}")]) == form
 
 
 def test_path_from_the_root_of_the_site_names_its_page():
-    """Some forms lead back to ``blog/7``, with what follows the path; a date is no such path."""
+    """A return path without a leading slash makes a form; a date does not."""
     login = [see(f"/login?to=blog/entry-{i}%23comments", "log in") for i in range(40)]
     form = {"shop.example/login/": {"drop_params": ["to"]}}
     assert rules([*login, *pages("/blog/entry-{}", 40)]) == form
@@ -34,9 +34,9 @@ def test_path_from_the_root_of_the_site_names_its_page():
 
 
 def test_path_with_a_fragment_is_named_whatever_its_page_is_called():
-    """Of ``node/7#comments``, which the site has as ``/posts/a-title``, no URL says so.
+    """A return path with a fragment makes a form, though the page has another URL.
 
-    A path alone may be what selects a page, and is, where all of these were down.
+    A path without one may select the page: all of these may have been down.
     """
     titles = pages("/posts/title-{}", 40)
     login = [see(f"/login?to=node/{i}%23comments", "log in") for i in range(40)]
@@ -48,10 +48,7 @@ def test_path_with_a_fragment_is_named_whatever_its_page_is_called():
 
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_form_that_another_parameter_leads_to_is_none_of_them(is_seen):
-    """What a parameter does that no log-in form has is not known, whether its form was seen or not.
-
-    Nor is it where the URL with it leads elsewhere, and shows nothing.
-    """
+    """A parameter that log-in forms lack (action=leave) may do anything: it is not dropped."""
     login = [see(f"/login?next=/wiki/{i}", "log in") for i in range(40)]
     left = Observation(f"{HOST}/login?action=leave", 302, redirect=f"{HOST}/")
     lost = [see("/login?action=lost", "lost your password?")] if is_seen else []
@@ -61,20 +58,20 @@ def test_form_that_another_parameter_leads_to_is_none_of_them(is_seen):
 
 
 def test_form_with_parameters_that_are_made_up_is_collapsed_whatever_it_has():
-    """Names that are on one form each have no end: here that none matters says it of all."""
+    """If each form has another made-up parameter, all are dropped."""
     login = [see(f"/login?next=/wiki/{i}&{'abcd'[i % 4]}{i}x=1", "log in") for i in range(40)]
     assert rules([*login, *pages("/wiki/{}")]) == {"shop.example/login/": {"keep_params": []}}
 
 
 def test_code_of_a_page_that_is_down_names_no_path():
-    """Texts that are no base64 of a URL are codes of pages, which all were down."""
+    """Values that are no base64 of a URL make no form: all these pages may have been down."""
     down = [see(f"/show?it={encoded(f'{i} letters')}", "log in") for i in range(40)]
     down += [see(f"/show?it=L2Zv{i:04}", "log in") for i in range(40)]
     assert rules([*down, *pages("/wiki/{}")]) == {}
 
 
 def test_feed_that_names_a_person_is_no_form():
-    """Those of all people are the same while nobody has done anything: it leads nowhere back."""
+    """Empty feeds that name a person are no forms."""
     names = [f"wiki-{chr(97 + i)}an" for i in range(20)]
     people = [see(f"/wiki/{name}", f"page of {name}") for name in names]
     paths = [f"/feed?by={name}" for name in names]
@@ -85,7 +82,7 @@ def test_feed_that_names_a_person_is_no_form():
 
 
 def test_search_that_finds_no_tag_is_no_form():
-    """Somebody else searches for what there is, or will be; where many agree it is said apart."""
+    """Searches without results are no forms; if there are many, the class is unsure."""
     tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
     lists = [see(f"/tag/{tag}/", f"list {tag}") for tag in tags]
     for count in (8, len(tags)):
@@ -96,10 +93,7 @@ def test_search_that_finds_no_tag_is_no_form():
 
 
 def test_parameter_that_selects_at_other_numbers_makes_no_form_of_one():
-    """That one landing page is the same for all who lead there says nothing, where others are not.
-
-    Their names are those of authors, so that each value names a page of the site.
-    """
+    """One landing page that is equal for all visitors is no form if others differ."""
     names = ["alder", "birch", "cedar", "hazel", "maple", "rowan"]
     authors = [see(f"/author/{name}", name) for name in names]
     landing = [
@@ -113,10 +107,7 @@ def test_parameter_that_selects_at_other_numbers_makes_no_form_of_one():
 
 
 def test_filter_that_selects_in_other_folders_is_no_form():
-    """No issue of one project has a label yet, though pages of the site are called as labels are.
-
-    A form has one page in each folder.
-    """
+    """A filter without results in one folder is no form if it selects in others."""
     names = ["alder", "birch", "cedar", "hazel", "maple", "rowan"]
     labels = [see(f"/label/{name}", name) for name in names]
     issues = [
@@ -130,7 +121,7 @@ def test_filter_that_selects_in_other_folders_is_no_form():
 
 
 def test_few_forms_that_are_collapsed_are_explained():
-    """What a sink merges is not told as what no rule explains; two forms that none merges are."""
+    """Duplicates that a sink merges are not reported as unexplained."""
     login = [see(f"/login?next=/wiki/{i}", "log in") for i in range(9)]
     other = [see(f"/lost?next={i}", "lost your password?") for i in range(2)]
     learned = learn([*login, *other, *pages("/wiki/{}")])
@@ -140,7 +131,7 @@ def test_few_forms_that_are_collapsed_are_explained():
 
 
 def test_what_all_forms_have_is_no_choice_among_them():
-    """That all forms to send a page have ``option=mail`` says nothing of a form to vote."""
+    """A parameter that all forms have is no condition of the rule."""
     seen = [see(f"/?id={i}&tmpl=print", f"article {i}") for i in range(40)]
     seen += [
         see(f"/?link={encoded(f'/wiki/{i}')}&option=mail&tmpl=print", "send") for i in range(40)
@@ -150,7 +141,7 @@ def test_what_all_forms_have_is_no_choice_among_them():
 
 
 def test_value_that_is_as_good_as_none_says_nothing_of_others():
-    """Three print views are the same without ``option=content``; ``option=mail`` is a form."""
+    """That option=content is a default does not keep option=mail from being a form."""
     seen = [see(f"/?id={i}&option=content&tmpl=print", f"article {i}") for i in range(40)]
     seen += [see(f"/?id={i}&tmpl=print", f"article {i}") for i in (0, 16, 32)]
     for option in ("", "&option=content"):

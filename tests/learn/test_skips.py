@@ -18,9 +18,9 @@ see = partial(observed.see, host=HOST)
 
 
 def forum(topics=400, alone=0.0):
-    """Return the posts of a forum, each shown by the part of its topic that it is on.
+    """Return the posts of a forum, each shown by the part of its topic.
 
-    A share of the topics is in no listing: their posts are all that leads to them.
+    A share of the topics is in no listing: only their posts lead to them.
     """
     draw = Random(0)
     seen = []
@@ -54,7 +54,7 @@ def half(observations):
 
 
 def test_page_of_a_known_class_that_was_not_seen_elsewhere_speaks_not_against_it():
-    """Half of a small forum is too little to tell a share; whoever knows the program needs none."""
+    """Prior odds of a known program let a class be skipped that half a crawl cannot prove."""
     seen, posts = half(forum(topics=12)), "/viewtopic.php?p={a:digits}"
     assert posts not in skipped(seen)
     assert posts in skipped(seen, lambda _option, setting: 2.6 * (setting == [posts]))
@@ -62,25 +62,24 @@ def test_page_of_a_known_class_that_was_not_seen_elsewhere_speaks_not_against_it
 
 @pytest.mark.parametrize("crawl", [list, half])
 def test_links_to_posts_are_skipped(crawl):
-    """No rewrite computes on which part of a topic a post stands, but each of them is linked.
+    """Links to posts are skipped, in a whole crawl and in half of one.
 
-    So says a crawl that has all of the URLs, and one that has half of them.
+    No rewrite could say on which part of its topic a post is.
     """
     assert skipped(crawl(forum())) == ["/viewtopic.php?p={a:digits}"]
 
 
 @pytest.mark.parametrize(("crawl", "topics"), [(list, 400), (half, 1600)])
 def test_links_to_posts_are_kept_where_they_alone_lead_to_a_topic(crawl, topics):
-    """Where one topic of ten is reached by its posts only they are fetched.
+    """Posts are fetched if they alone lead to a tenth of the topics.
 
-    In a crawl of half of the URLs this is no more than chance makes of one topic, and more than it
-    makes of all of them.
+    In half of a crawl no single topic shows it, and all of them together do.
     """
     assert "/viewtopic.php?p={a:digits}" not in skipped(crawl(forum(topics, alone=0.1)))
 
 
 def test_what_rewrites_lead_to_is_skipped_last():
-    """One topic has no other place; of the others there is a choice."""
+    """Of several URLs of a topic, the one that rewrites lead to is not skipped."""
     seen = []
     for n in range(102):
         urls = [
@@ -93,7 +92,7 @@ def test_what_rewrites_lead_to_is_skipped_last():
 
 
 def test_posts_are_skipped_though_rewrites_lead_to_them():
-    """Several posts are on a part of a topic: of the two it is the part that is the place."""
+    """Of posts and parts, which rewrites lead to, the posts are skipped."""
     seen = []
     for n, part in [(topic, part) for topic in range(60) for part in range(1, topic % 4 + 2)]:
         topic, content = slug(n), f"topic {n} part {part}"
@@ -105,7 +104,7 @@ def test_posts_are_skipped_though_rewrites_lead_to_them():
 
 
 def test_what_rewrites_lead_to_is_skipped_for_no_chance():
-    """One document in ten has no other place, which half of a crawl does not show."""
+    """Documents are fetched if one in ten has no other URL, which half of a crawl cannot show."""
     draw, seen = Random(0), []
     for n in range(300):
         seen += [see(f"/doc/{n}?open", f"doc {n}"), see(f"/sell/{n}", f"sale {n}")]
@@ -117,7 +116,7 @@ def test_what_rewrites_lead_to_is_skipped_for_no_chance():
 
 
 def test_what_rewrites_lead_to_is_skipped_for_no_chance_though_others_are_like_it():
-    """A record of any library is that of the first, where rewrites lead: one in 30 is alone."""
+    """The same for records of several libraries, one in 30 of which has no other URL."""
     draw, seen = Random(0), []
     for n in range(300):
         seen += [see(f"/search/b{n}/b{n}/1/B/frames", f"record {n}")]
@@ -128,7 +127,7 @@ def test_what_rewrites_lead_to_is_skipped_for_no_chance_though_others_are_like_i
 
 
 def test_url_that_declares_itself_is_no_short_link():
-    """What a page says of itself counts: a node without an alias declares its own number."""
+    """Nodes that declare themselves are no short links: the class is fetched."""
     nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(60)]
     slugs = [see(slug(i), f"page {i}") for i in range(0, 60, 2)]
     assert skipped([*nodes, *slugs]) == ["/node/{a:digits}"]
@@ -137,10 +136,9 @@ def test_url_that_declares_itself_is_no_short_link():
 
 
 def test_page_that_declares_itself_may_have_another_url_that_was_not_seen():
-    """Where all pages of a class declare themselves, that says nothing of one seen nowhere else.
+    """If all pages of a class declare themselves, that does not prevent the skip.
 
-    Half of a crawl is judged as if none declared anything. A class some of whose pages are nowhere
-    else in the whole crawl is kept all the same.
+    A class some of whose pages have no other URL in the whole crawl is fetched all the same.
     """
 
     def site(alone):
@@ -159,7 +157,7 @@ def test_page_that_declares_itself_may_have_another_url_that_was_not_seen():
 
 
 def test_number_beside_a_path_is_one_class_for_all_paths():
-    """A parameter that leads to the page of a comment does so whatever the path."""
+    """?comment=7 behind any path is one class."""
     seen = [see(slug(i), f"text {i}") for i in range(40)]
     seen += [see(f"{slug(i + 100)}?comment={i * 3}", f"text {i}") for i in range(40)]
     assert skipped(seen) == ["/{rest:path}?comment={a:digits}"]
@@ -167,7 +165,7 @@ def test_number_beside_a_path_is_one_class_for_all_paths():
 
 @pytest.mark.parametrize("unlike", [0, 4])
 def test_paths_that_say_the_latest_version_are_a_class(unlike):
-    """Not where some of them are found nowhere else, which is what the crawl has seen of them."""
+    """The latest version of each project is skipped if it is always found elsewhere."""
     names = [f"{one}{other}ed" for one in "bdfl" for other in "aeiou"]
     urls = [see(f"/{name}/latest", name) for name in names]
     urls += [see(f"/{name}/{n % 3}.0", name) for n, name in enumerate(names[unlike:])]
@@ -176,14 +174,14 @@ def test_paths_that_say_the_latest_version_are_a_class(unlike):
 
 
 def test_token_is_no_class():
-    """That the pages of one revision are found elsewhere says nothing of the next one."""
+    """A class with the token of one revision is not skipped: the next one has another."""
     one = "/{}?hb=0b61d6e0c3d35d8d"
     pages = [see(f"/{i}", f"page {i}") for i in range(12)]
     assert skipped([*pages, *(see(one.format(i), f"page {i + 1}") for i in range(11))]) == []
 
 
 def test_declared_page_that_has_changed_is_no_counter_example():
-    """One short link of thirty shows what its page no longer does; ten of them are too many."""
+    """One declared page of thirty that changed does not prevent the skip; ten do."""
     nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(30)]
 
     def slugs(changed):
@@ -194,7 +192,7 @@ def test_declared_page_that_has_changed_is_no_counter_example():
 
 
 def test_class_is_kept_whose_declared_urls_were_hardly_seen():
-    """A link to the newest post declares its part of the topic: that must be found elsewhere."""
+    """A class whose declared URLs were hardly seen is fetched."""
 
     def links(seen):
         for topic in range(40):
@@ -210,10 +208,9 @@ def test_class_is_kept_whose_declared_urls_were_hardly_seen():
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("untitled", [3, 6, 30])
 def test_no_rewrite_leads_to_a_page_that_is_skipped_with_all_of_its_urls(untitled, seed):
-    """A post without a title has its number for an address, and its short link as another one.
+    """No page is lost because a rewrite leads to a skipped URL.
 
-    Whichever of the two the other is made, one of them is fetched, and the short links of the posts
-    with a title are not.
+    A post without a title has its number as its URL, and a short link as another one.
     """
     draw = Random(seed)
     posts = draw.sample(range(1, 5000), 400)
@@ -231,7 +228,7 @@ def test_no_rewrite_leads_to_a_page_that_is_skipped_with_all_of_its_urls(untitle
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_rewrite_leads_to_what_half_of_a_crawl_skips(seed):
-    """That such a post was seen at no other address is due to the rewrite, and not to chance."""
+    """The same in half of a crawl, where such a post was seen at one URL because of the rewrite."""
     draw = Random(seed)
     posts = {}
     for i in range(300):
@@ -247,11 +244,7 @@ def test_no_rewrite_leads_to_what_half_of_a_crawl_skips(seed):
 @pytest.mark.parametrize("kept", [1.0, 0.7])
 @pytest.mark.parametrize("seed", range(5))
 def test_rewrite_is_taken_back_only_where_that_saves_more(seed, kept):
-    """The script of a wiki shows its pages too, and what has changed on them, often in two ways.
-
-    That some changes are seen in one way only is no reason to fetch all pages twice: no class is
-    skipped for it that saves as much.
-    """
+    """A rewrite is dropped for a `skip` only if that saves more requests."""
     draw = Random(seed)
     seen = []
     for i in range(150):
@@ -265,7 +258,7 @@ def test_rewrite_is_taken_back_only_where_that_saves_more(seed, kept):
 
 
 def test_class_is_kept_whose_declared_urls_the_crawl_would_have_seen():
-    """A crawl that has next to all parts of topics that posts declare misses no more of others."""
+    """A class is fetched if the crawl would have seen its declared URLs, had there been any."""
 
     def links(*, newest):
         for topic in range(60):
@@ -285,7 +278,7 @@ def test_class_is_kept_whose_declared_urls_the_crawl_would_have_seen():
 
 
 def test_page_of_its_own_is_no_short_link_among_redirects():
-    """That the crawl missed where some redirect is no reason to take the list of a year for one."""
+    """Lists of years keep numbers that redirect from being skipped: their URLs look alike."""
     links = [see(f"/{i}/", None, redirect=HOST + slug(i)) for i in range(1, 11)]
     articles = [see(slug(i), f"text {i}") for i in range(1, 7)]
     years = [see(f"/{year}/", f"list of {year}") for year in (2022, 2023, 2024)]
@@ -294,7 +287,7 @@ def test_page_of_its_own_is_no_short_link_among_redirects():
 
 
 def test_few_pages_under_several_urls_do_not_come_before_a_large_class():
-    """Pictures without a text look alike; that they do is no reason to fetch all short links."""
+    """Five pictures that look alike do not prevent the skip of all short links."""
     seen = [see(slug(i), f"text {i}") for i in range(60)]
     seen += [see(f"/?p={i}", f"text {i}") for i in range(60)]
     seen += [see(f"/img_{i}/", f"picture {i // 2}") for i in range(10)]
@@ -303,13 +296,13 @@ def test_few_pages_under_several_urls_do_not_come_before_a_large_class():
 
 
 def test_orders_of_a_listing_are_no_class_of_short_links():
-    """A view in an order is not skipped: it is another page once the listing has two entries."""
+    """Orders of a listing are not skipped: with two entries they are other pages."""
     views = [see(f"/list?u={i}&sort=views", f"{i}") for i in range(60)]
     assert skipped([*views, *(see(slug(i), f"{i}") for i in range(60))]) == []
 
 
 def views(draw):
-    """Yield topics, each with links to the next topic and to what is unread, its last part."""
+    """Yield topics, each with links to the next topic and to its last part."""
     parts = [draw.choice((1, 1, 1, 1, 2)) for _ in range(150)]
     for topic in range(150):
         link = f"/viewtopic.php?t={topic}"
@@ -321,7 +314,7 @@ def views(draw):
 
 @pytest.mark.parametrize("share", [0.7, 1.0])
 def test_view_of_another_thing_is_no_better_place(share):
-    """That a topic is found from the one before is no reason to skip it, and that view as well."""
+    """A topic is not skipped because the view "next" of the one before shows it."""
     for seed in range(12):
         truth = {HOST + path: content for path, content in views(Random(seed))}
         seen = [
@@ -336,7 +329,7 @@ def test_view_of_another_thing_is_no_better_place(share):
 
 
 def test_posts_are_a_class_whatever_the_title():
-    """A post shows a part of a topic that is linked by number and title too."""
+    """Posts behind topics with any title are one class."""
     titles = ("red-shoe", "old-coat", "long-boots", "warm-scarf")
     topics = [(f"/d/{i}-{titles[i % 4]}", i, part) for i in range(20) for part in (1, 2)]
     parts = [see(f"{topic}?page={part}", f"{i} {part}") for topic, i, part in topics]
@@ -346,7 +339,7 @@ def test_posts_are_a_class_whatever_the_title():
 
 
 def test_share_of_a_site_that_was_seen_is_told_by_urls_that_were_linked():
-    """Of what a rule made of several URLs more was seen than of any that another leads to."""
+    """The share of a site that was seen is counted by linked URLs, not by canonical ones."""
     draw = Random(1)
     forms = ("/t/{0}", "/t/{0}?sid=a{0}", "/t/{0}?sid=b{0}", "/topic-{0}.html")
     urls = [(form.format(i), f"topic {i}") for i in range(80) for form in forms]
@@ -357,13 +350,13 @@ def test_share_of_a_site_that_was_seen_is_told_by_urls_that_were_linked():
 
 
 def drawn(site, seed):
-    """Return half of the URLs of a site, of which the content is given by path."""
+    """Return half of the URLs of a site, which gives the content of each path."""
     draw = Random(seed)
     return [see(url, content) for url, content in site.items() if draw.random() < 0.5]
 
 
 def test_share_of_a_class_that_was_seen_is_told_by_urls_that_were_linked():
-    """Next to all topics were seen with one session or another, but half of what is linked was."""
+    """The same for a class, most topics of which were seen with some session."""
     topics = range(250)
     site = {f"/t/{i}{sid}": slug(i) for i in topics for sid in ("", "?sid=a", "?sid=b")}
     site |= {f"/story-{i * 7 % 251}.html": slug(i) for i in topics}
@@ -373,11 +366,7 @@ def test_share_of_a_class_that_was_seen_is_told_by_urls_that_were_linked():
 
 
 def test_unsure_class_is_no_place_to_look():
-    """Links to posts of which a crawl may have missed the parts are not what shows these parts.
-
-    Fewer of the parts were seen than of other things, and nearly all of those that were seen are
-    shown by posts: whether posts or parts are all that leads to some, chance does not tell.
-    """
+    """Of posts and parts neither is skipped if the other may be the only URL of some pages."""
     site = [see(f"/{kind}/{i}", f"thing {i}") for i in range(260) for kind in "ab"[: 2 - i % 2]]
     site += [see(f"/b/{i}", f"other {i}") for i in range(500, 630)]
     for i in range(400):
@@ -389,7 +378,7 @@ def test_unsure_class_is_no_place_to_look():
 
 @pytest.mark.parametrize("parts", [(5,), (4, 5)])
 def test_last_part_of_a_thing_says_nothing_of_those_before_it(parts):
-    """A revision is found elsewhere if it is the last one, which is all that pages link."""
+    """Revisions are not skipped if each thing was seen at its last one alone."""
     seen = [see(f"/r/{n}/diff/{part}/", f"diff {n}") for n in range(60) for part in parts]
     seen += [see(slug(n), f"diff {n}") for n in range(60)]
     assert ("/r/{a:digits}/diff/{b:digits}/" in skipped(seen)) == (len(parts) > 1)
@@ -397,7 +386,7 @@ def test_last_part_of_a_thing_says_nothing_of_those_before_it(parts):
 
 @pytest.mark.parametrize("step", [3, 10])
 def test_page_that_another_class_should_show_and_does_not_was_missed_by_no_crawl(step):
-    """Nothing in ``/article/7`` tells its author, but ``/user/3/article/7`` tells which it is."""
+    """A class is fetched if its other URLs, which say more, show something else at times."""
     own = {i for i in range(200) if i % step == 0}
     seen = [see(f"/article/{i}", f"article {i}") for i in range(200)]
     for i in range(200):
@@ -407,7 +396,7 @@ def test_page_that_another_class_should_show_and_does_not_was_missed_by_no_crawl
 
 
 def test_last_part_of_a_topic_is_not_where_its_first_one_is():
-    """Both lead back to the same URL: that one of them shows another page says nothing."""
+    """Views of the last part of topics are skipped, and their first parts are fetched."""
     draw, seen = Random(3), []
     for topic in range(200):
         last = topic % 3
@@ -419,10 +408,9 @@ def test_last_part_of_a_topic_is_not_where_its_first_one_is():
 
 
 def test_page_that_was_seen_at_its_place_is_not_found_at_some_other_one():
-    """Where one recipe in eight is another one in grams, those of its kind are no class to skip.
+    """Recipes in grams are not skipped if one in eight differs from its plain recipe.
 
-    That reviews are seen beside the recipe, where the recipe itself is, is no reason to think that
-    the crawl has missed another place.
+    Reviews, seen beside other recipes, do not make another URL of them likely.
     """
     recipes = [observed.see(f"/recipe/{i}", f"recipe {i}") for i in range(60)]
     metric = [

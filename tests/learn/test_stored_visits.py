@@ -1,4 +1,4 @@
-"""What two visits of a URL tell, in stores of observations."""
+"""What two visits of a URL show, in stores of observations."""
 
 import itertools
 import random
@@ -18,7 +18,7 @@ from .test_store import WORDS, page, quotations
 
 
 def advised(number, visit, layout="<p>Advice<p>{advice}<p>Archive"):
-    """Return an article beside an advice that is another one at each visit."""
+    """Return an article beside an advice that changes at each visit."""
     text, advice = (
         " ".join(random.Random(f"{seed}").choices(WORDS, k=9))
         for seed in (f"article {number}", f"advice {visit}")
@@ -28,7 +28,7 @@ def advised(number, visit, layout="<p>Advice<p>{advice}<p>Archive"):
 
 
 def test_text_at_a_place_is_content_unless_it_is_another_one_at_most_visits(tmp_path):
-    """Where pages were edited now and then, or all visits are too few, it tells pages apart."""
+    """Text in one place is noise only if it changes at most visits, and these are enough."""
     for changed, of, expected in ((2, 2, 40), (3, 3, 20), (3, 6, 20), (3, 7, 40)):
         path = tmp_path / f"{changed}-{of}.sqlite"
         with ObservationStore(path) as store:
@@ -45,7 +45,7 @@ def test_text_at_a_place_is_content_unless_it_is_another_one_at_most_visits(tmp_
 
 
 def test_more_lines_than_at_any_visit_are_content(tmp_path):
-    """What stands between the same two lines on another page is no advice, as it is longer."""
+    """More lines in that place than at any visit are content."""
     path = tmp_path / "o.sqlite"
     listed = "<p>Advice<p>{advice}<p>and<p>more<p>Archive"
     with ObservationStore(path) as store:
@@ -60,7 +60,7 @@ def test_more_lines_than_at_any_visit_are_content(tmp_path):
 
 
 def test_visits_that_cannot_be_read_are_none(tmp_path):
-    """What they say is left out, and the pages are read."""
+    """Visits that cannot be read are ignored, and the pages are read."""
     path = tmp_path / "o.sqlite"
     with ObservationStore(path) as store:
         for url, html in quotations(sectors=10, of_each=2):
@@ -74,7 +74,10 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
 
 
 def test_second_visit_is_told_by_what_the_others_know(tmp_path):
-    """By itself it knows all lines in which it differs, and any page would be steady."""
+    """Whether a page is steady is judged by the noise that other pages show.
+
+    Its own second visit would call all of its differences noise.
+    """
     path, count = tmp_path / "o.sqlite", itertools.count()
     texts = ["same", "counted", "other", "other"]
     with ObservationStore(path) as store:
@@ -105,7 +108,7 @@ def test_second_visit_is_told_by_what_the_others_know(tmp_path):
 
 
 def test_store_is_read_where_nothing_can_be_written(tmp_path, monkeypatch):
-    """SQLite wants to make files beside it, which another user may not, nor anybody on a CD."""
+    """A store is read from a folder that cannot be written to, without SQLite's extra files."""
     path = tmp_path / "store.sqlite"
     with ObservationStore(path) as store:
         store.add(page("http://a.example/", "<p>A page"), status=200)
@@ -118,7 +121,7 @@ def test_store_is_read_where_nothing_can_be_written(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("judged", [0, 12])
 def test_order_that_an_audit_found_to_make_no_difference_is_sorted(tmp_path, judged):
-    """A page that moves is another one at each fetch, which an audit knows by a second one."""
+    """Parameters are sorted if audits show that pages differ as much in the same order."""
     path, count = tmp_path / "o.sqlite", itertools.count()
 
     def shown(url):

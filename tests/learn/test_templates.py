@@ -1,4 +1,4 @@
-"""What templates say of the numbers and words that stand beside each other in a URL."""
+"""Templates of numbers and words that stand beside each other in a URL."""
 
 from random import Random
 
@@ -35,10 +35,10 @@ WORDS = [f"{one}-{other}" for one in ("alder", "birch", "cedar", "elder") for ot
     ],
 )
 def test_all_that_is_in_one_url_is_found_in_the_other(one, other, found):
-    """The number of a part moves from the query into the path, and a name is taken apart at a sign.
+    """A template is learned if all that is in one URL is in the other, moved or split.
 
-    A short word between a title and its number tells what the number is of: the second part of a
-    text has the same look without it.
+    A short word between a title and its number is kept: the second part of a text looks alike
+    without it.
     """
     seen = []
     for n in range(24):
@@ -49,7 +49,7 @@ def test_all_that_is_in_one_url_is_found_in_the_other(one, other, found):
 
 
 def test_ends_that_no_template_can_tell_from_what_they_follow_go_one_by_one():
-    """Where ``b7`` ends and any ``~S1`` begins nothing tells, but of each end it can be said."""
+    """Endings that no place can be cut off by become a template each."""
     seen = []
     for n in range(1000, 1060):
         seen += [see(f"/record=b{n}{end}", f"record {n}") for end in ("", f"~S{n % 3}")]
@@ -58,7 +58,7 @@ def test_ends_that_no_template_can_tell_from_what_they_follow_go_one_by_one():
 
 
 def versions(last):
-    """Return things with one to three versions by number, the *last* or first by none too."""
+    """Return things with one to three versions, the *last* or the first also without a number."""
     for n in range(30):
         count = n % 3 + 1
         yield see(f"/doc?v={n}", f"{n} version {count if last else 1}")
@@ -67,7 +67,7 @@ def versions(last):
 
 
 def test_thing_is_no_version_of_it():
-    """That things with three versions are shown in the third says nothing of those with more."""
+    """A thing that shows its last version is not rewritten to a number; one with its first is."""
     assert "rewrite_path" not in str(rules(versions(last=True)))
     canonical = Canonicalizer(rules(versions(last=False))).canonicalize
     assert canonical(f"{HOST}/doc?v=77/1") == canonical(f"{HOST}/doc?v=77")
@@ -75,7 +75,7 @@ def test_thing_is_no_version_of_it():
 
 
 def test_number_of_one_thing_is_not_that_of_others():
-    """A link to a post leads to its topic, and that of the longest topic is not that of each."""
+    """The number that most posts of one long topic redirect to is not that of other topics."""
     seen, post = [], 0
     for topic in range(100, 112):
         for number in range(40 if topic == 100 else 6):
@@ -90,7 +90,7 @@ def test_number_of_one_thing_is_not_that_of_others():
 
 
 def test_longer_url_is_no_target_though_others_are_led_back_with_it():
-    """What leads all frames of records to the short URLs is better than what leads one out."""
+    """Rewrites lead to the short URL of a record, though some forms resemble the long one."""
     seen = []
     for n in range(40):
         top = f"/search/.b{n:07}/.b{n:07}/1,1,1,B"
@@ -100,9 +100,9 @@ def test_longer_url_is_no_target_though_others_are_led_back_with_it():
 
 
 def test_general_template_is_learned_beside_one_that_leads_the_other_way():
-    """No configuration takes both, since what each makes of a URL the other one takes back.
+    """A general template replaces an earlier one that leads the other way.
 
-    One page of the first parts has changed, so that second parts are led to their paths first.
+    No configuration takes both. One page changed, so that second parts were rewritten first.
     """
     seen = [
         see(url, f"topic {number} {start}" + f" {url}" * (number == start == 0))
@@ -115,7 +115,7 @@ def test_general_template_is_learned_beside_one_that_leads_the_other_way():
 
 
 def listings():
-    """Yield half of what a small shop shows: its things by color and size, and each by itself."""
+    """Yield half of a small shop: things in colors and sizes, and each without."""
     draw = Random(0)
     for i in range(20):
         things = [(draw.choice(COLORS), draw.choice("sml")) for _ in range(draw.randrange(1, 8))]
@@ -141,7 +141,7 @@ def listings():
 
 
 def test_template_stays_on_which_other_rules_rest():
-    """Things are what they are beside any color, and lists only where that is in their path."""
+    """A rewrite of colors into paths stays, since the rule that drops them rests on it."""
     canonical = Canonicalizer(rules(listings())).canonicalize
     thing, listing = "http://shop.example/thing-99-1.html", "http://shop.example/cat-99/"
     assert canonical(f"{thing}?color=red") == thing
@@ -149,7 +149,7 @@ def test_template_stays_on_which_other_rules_rest():
 
 
 def test_word_of_which_no_url_shows_that_it_may_go_stays():
-    """A node has its number in three places, and a comment has a number of its own."""
+    """A word that could be left out for nodes is kept if comments have numbers of their own."""
     words = (("node", "print"), ("node", "view"), ("print", "view"))
     nodes = [see(f"/{word}/{i}", f"node {i}") for i in range(60) for word in words[i % 3]]
     comments = [see(f"/comment/{i}", f"comment {i}") for i in range(900, 930)]
@@ -158,14 +158,14 @@ def test_word_of_which_no_url_shows_that_it_may_go_stays():
 
 
 def test_language_neither_goes_nor_comes():
-    """That no article is translated yet is no reason to fetch it in one language only."""
+    """A language in the path is neither removed nor added, though no article is translated yet."""
     seen = [see(f"{fr}/news/{i}", f"article {i}") for i in range(12) for fr in ("", "/fr")]
     seen += [see(f"{fr}/tips/{i}", f"tip {i}{fr}") for i in range(12) for fr in ("", "/fr")]
     assert rules(seen) == {}
 
 
 def test_parameter_whose_value_is_a_whole_path_is_that_path():
-    """However deep it is, and its slashes escaped or not; but for a form to log in."""
+    """A parameter that holds a path is rewritten to that path, unless it is a log-in form's."""
     paths = [f"/{'abcdefg'[i % 7]}/{i}/t-{i}" + "/more" * (i % 2) for i in range(40)]
     pages = [see(path, f"page {path}") for path in paths]
     for url, template in (
@@ -183,9 +183,9 @@ def test_parameter_whose_value_is_a_whole_path_is_that_path():
 
 
 def test_choice_of_a_language_is_no_other_url_of_the_page_that_it_leads_to():
-    """The site remembers it, so that each page comes in that language from then on.
+    """A link that sets the language is not rewritten to its target.
 
-    What chooses nothing that lasts goes, and so does a language that the path says as well.
+    The site would remember the language for all pages. Other such links are.
     """
     paths = [f"/{'abcdefg'[i % 7]}/{word}" for i, word in enumerate(WORDS)]
     pages = [see(path, f"page {path}") for path in paths]
@@ -203,7 +203,7 @@ def test_choice_of_a_language_is_no_other_url_of_the_page_that_it_leads_to():
 
 
 def subpages(others):
-    """Return print views of pages with subpages, and which of each word are *others*, one of n."""
+    """Return print views of pages with subpages; of each word one in n is another page."""
     for word, other in others.items():
         for n in range(40):
             title = f"Page{n}/{word}"
@@ -213,7 +213,7 @@ def subpages(others):
 
 
 def test_title_with_slashes_becomes_the_end_of_a_path():
-    """What is found of titles of two segments holds for those of one and of three."""
+    """A template from titles of two segments holds for titles of any number of them."""
     found = rules(subpages({"de": 0, "fr": 0, "ru": 0}))
     wiki = Canonicalizer(found, preset="scrapy")
     for title in ("Page", "Help/Links", "Help/Links/More"):
@@ -222,14 +222,14 @@ def test_title_with_slashes_becomes_the_end_of_a_path():
 
 
 def test_titles_that_end_alike_are_held_against_all():
-    """Where one print view of ten is another page, some word at the end looks better by luck."""
+    """If one print view of ten differs, no ending of titles becomes a rule by luck."""
     assert rules(subpages({"de": 9, "es": 10, "fr": 40, "ru": 11})) == {}
 
 
 def test_template_is_held_against_what_others_make_of_its_urls():
-    """An answer that is on the second part of a question is not the question.
+    """Answers on the second part of a question are not rewritten to the question.
 
-    That its URLs without a title are all that is left of questions hides none of it.
+    Even after titles were removed from questions.
     """
     words = ("alder", "birch", "cedar", "elder", "hazel", "rowan")
     titles = [f"{one}-{other}" for one in words for other in words]
@@ -245,7 +245,7 @@ def test_template_is_held_against_what_others_make_of_its_urls():
 
 
 def test_path_becomes_what_a_script_is_told():
-    """Where the title cannot be told from the number the path leads to the script, not back."""
+    """A path with number and title is rewritten to the script's URL, which has no title."""
     draw = Random(1)
     seen = []
     for n in range(40):
@@ -264,7 +264,7 @@ def test_path_becomes_what_a_script_is_told():
 
 
 def test_parameters_from_nowhere_are_none_of_a_thing():
-    """That leads to the shorter URL, and no page has a language that nothing says."""
+    """Parameters are removed with a rewrite to a path, and never added by one."""
     seen = []
     for n in range(40):
         seen.append(see(f"/article/{n}", f"article {n}"))
@@ -278,7 +278,7 @@ def test_parameters_from_nowhere_are_none_of_a_thing():
 
 @pytest.mark.parametrize("year", ["2026", "2025-26", "2025_2026"])
 def test_what_is_of_this_year_is_not_what_is_current(year):
-    """It is for some months: then the one is lost under the other, in a crawl with these rules."""
+    """This year is not merged with "current", which will soon be another one."""
     titles = [f"{one}-{other}" for one in COLORS for other in ("hat", "shoe", "coat", "belt")]
     seen = [see(f"/catalog/{of}/{title}", title) for title in titles for of in (year, "current")]
     urls = [f"{HOST}/catalog/{of}/red-hat" for of in (year, "current")]
@@ -287,7 +287,7 @@ def test_what_is_of_this_year_is_not_what_is_current(year):
 
 
 def test_section_that_a_template_is_for_stands_in_it():
-    """Where some of each other section have no page of their own, a rule is for one of them."""
+    """A template names its section if pages of all other sections sometimes differ."""
     seen = [see(f"/node/{i}{end}", f"node {i}") for i in range(40) for end in ("", "/find-us")]
     for place, section in enumerate(("alder", "birch", "cedar", "elder", "hazel", "rowan")):
         for i in range(4):

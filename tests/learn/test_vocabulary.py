@@ -1,4 +1,4 @@
-"""Hosts, parts of paths, slugs, words for parts, lists to keep; and what looks alike."""
+"""Hosts, parts of paths, slugs, words for parts, lists to keep, and what only looks alike."""
 
 import random
 
@@ -13,12 +13,12 @@ WORDS = ("alder", "birch", "cedar", "elder", "hazel", "rowan", "willow", "plum")
 
 
 def title(number, salt):
-    """Return some title, another one for each salt."""
+    """Return a title, another one for each salt."""
     return "-".join(random.Random(f"{number} {salt}").sample(WORDS, 2))
 
 
 def pair(one, other, differs=lambda _number: False):
-    """Documents of two depths under two URLs, but for those that differ."""
+    """Return documents of two depths under two URLs, but for those that differ."""
     for section in ("guide", "help/start"):
         for i in range(9):
             content = f"{section} {i}"
@@ -27,7 +27,7 @@ def pair(one, other, differs=lambda _number: False):
 
 
 def test_mirror_is_an_alias():
-    """A host whose pages are all found on another one, which is linked more, becomes that one."""
+    """A host all of whose pages are on another one, which is linked more, becomes its alias."""
     mirror = pages("http://mirror.shop.example/{}", 8)
     assert rules([*pages("/{}"), *mirror]) == {
         "shop.example": {"host_aliases": {"mirror.shop.example": "shop.example"}}
@@ -35,14 +35,14 @@ def test_mirror_is_an_alias():
 
 
 def test_port_with_the_same_pages_is_the_default_one():
-    """A server that answers at two ports is one site."""
+    """A port with the same pages as the default one becomes its alias."""
     assert rules([*pages("/a/{}", 12), *pages("http://shop.example:8080/a/{}", 12)]) == {
         "shop.example": {"host_aliases": {"shop.example:8080": "shop.example"}}
     }
 
 
 def test_port_with_pages_of_its_own_stays():
-    """Another program at another port has the same legal notices."""
+    """A port with a few equal and many other pages stays."""
     both = [see(f"{port}/legal/{i}", f"{i}") for i in range(4) for port in ("", f"{HOST}:8080")]
     other = [see(f"{HOST}:8080/b/{i}", f"other {i}") for i in range(40)]
     assert rules([*both, *pages("/a/{}", 40), *other]) == {}
@@ -66,12 +66,12 @@ def test_host_with_other_pages_at_the_same_paths_is_no_mirror():
 
 
 def test_host_of_a_language_is_no_mirror():
-    """What is not translated now may be tomorrow."""
+    """A host named after a language stays: what is not translated now may be tomorrow."""
     assert rules([*pages("http://www.shop.example/{}"), *pages("http://de.shop.example/{}")]) == {}
 
 
 def users(count, *, differs=False):
-    """Pages of users, in the path and on a subdomain of each."""
+    """Return pages of users, in the path and on a subdomain of each."""
     for u in range(count):
         for i in range(4):
             yield see(f"http://www.shop.example/user{u}/{i}", f"{u} {i}")
@@ -79,7 +79,7 @@ def users(count, *, differs=False):
 
 
 def test_users_with_a_subdomain_move_into_the_path():
-    """Five users teach it of all, but for hosts that were seen and that nothing says it of."""
+    """Six users teach that all subdomains move into the path, except unrelated ones."""
     assert rules(users(6)) == {"shop.example": {"subdomain_to_path": ["*"]}}
     assert rules([*users(6), *pages("http://api.shop.example/{}")]) == {
         "shop.example": {"subdomain_to_path": ["*", "!api"]}
@@ -87,12 +87,12 @@ def test_users_with_a_subdomain_move_into_the_path():
 
 
 def test_few_subdomains_move_by_name():
-    """Two users say nothing about a third one."""
+    """Two users are moved by name: they say nothing of a third one."""
     assert rules(users(2)) == {"shop.example": {"subdomain_to_path": ["user0", "user1"]}}
 
 
 def test_subdomains_that_move_to_the_bare_host_come_without_www():
-    """The catalogue moves to the bare host where ``www`` is stripped only, so both are learned."""
+    """If subdomains move to the bare host, ``www`` is stripped with the same rule."""
     observations = [see(o.url.replace("www.", ""), o.main_sha1) for o in users(6)]
     learned = rules(observations)
     assert learned == {"shop.example": {"www": "strip", "subdomain_to_path": ["*"]}}
@@ -100,7 +100,7 @@ def test_subdomains_that_move_to_the_bare_host_come_without_www():
 
 
 def test_users_with_other_pages_on_their_subdomain_stay():
-    """Where the subdomain shows something else nothing moves."""
+    """Subdomains with other pages stay."""
     assert rules(users(6, differs=True)) == {}
 
 
@@ -115,14 +115,14 @@ def test_users_with_other_pages_on_their_subdomain_stay():
     ],
 )
 def test_beginnings_and_ends_of_paths_are_replaced(one, other, expected):
-    """What stands before or behind paths of any depth is replaced, but a number or a language."""
+    """A prefix or suffix of paths of any depth is replaced, unless a number or a language."""
     found = rules(pair(one, other)).get("shop.example", {}).get("rewrite_path", [])
     whole = [rule for rule in found if ":path}" in rule[0]]
     assert whole == ([expected] if expected else [])
 
 
 def one_depth(end, differs=lambda _number: False):
-    """Articles in one folder, each with a view whose name has another end."""
+    """Return articles in one folder, each with a view whose name has another end."""
     for i in range(30):
         content = f"article {i}"
         yield see(f"/news/{title(i, 1)}-{i}.html", content)
@@ -133,14 +133,14 @@ def one_depth(end, differs=lambda _number: False):
     "end", [".print.html", ",print.html", "_print.html", "-amp.html", ".mobile.html"]
 )
 def test_word_before_the_ending_of_a_name_is_dropped_at_one_depth(end):
-    """Neither ``x.html`` nor ``x.print.html`` has the other in it, so that no template says it."""
+    """x.print.html is rewritten to x.html, unless one in ten differs."""
     expected = {"shop.example": {"rewrite_path": [["/{rest:path}" + end, "/{rest}.html"]]}}
     assert rules(one_depth(end)) == expected
     assert rules(one_depth(end, differs=lambda number: number % 10 == 0)) == {}
 
 
 def test_index_in_another_size_is_that_index_though_no_picture_is():
-    """What replaces the whole name of a file is tried where a part of the name is too general."""
+    """The index in another size is merged, and pictures in another size are not."""
     seen = []
     for i in range(12):
         folder = "/year" * (i % 3) + f"/{title(i, 1)}"
@@ -152,18 +152,18 @@ def test_index_in_another_size_is_that_index_though_no_picture_is():
 
 
 def test_language_before_the_ending_of_a_name_stays():
-    """What is not translated now may be tomorrow."""
+    """A language before the ending stays: what is not translated now may be tomorrow."""
     assert rules(one_depth(".de.html")) == {}
 
 
 @pytest.mark.parametrize("other", ["/print/{d}", "/{d}/print"])
 def test_print_views_with_other_text_stay(other):
-    """A prefix under which some pages differ is no substitution."""
+    """A prefix under which a third of the pages differs is kept."""
     assert rules(pair("/{d}", other, differs=lambda number: number % 3 == 0)) == {}
 
 
 def test_parameter_is_renamed_on_every_path():
-    """A parameter that means what another one means does so whatever the path."""
+    """A parameter with two names is renamed on every path."""
     observations = [
         see(f"/{place}?{name}={i}", f"{place} {i}")
         for place in ("list", "shop/list")
@@ -184,7 +184,7 @@ def test_parameter_is_renamed_on_every_path():
     ],
 )
 def test_titles_that_do_not_matter_are_dropped(shape, expected):
-    """Two titles of one page have nothing in common with those of the next; that is enough."""
+    """Titles are dropped if two of one page have nothing in common, not if they select chapters."""
     free = [see(shape.format(n=i, s=title(i, x)), f"page {i}") for i in range(20) for x in (1, 2)]
     assert rules(free) == {"shop.example": {"rewrite_path": [expected]}}
     # A chapter by its title: two of one book are two pages.
@@ -193,21 +193,21 @@ def test_titles_that_do_not_matter_are_dropped(shape, expected):
 
 
 def test_ending_of_a_file_is_dropped():
-    """``/x.html`` is ``/x``, though there is no number in it."""
+    """``/x.html`` is rewritten to ``/x``, without a number in either."""
     words = ["".join(random.Random(i).choices("abcdefghij", k=9)) for i in range(20)]
     observations = [see(f"/{word}{end}", word) for word in words for end in ("", ".html")]
     assert rules(observations) == {"shop.example": {"rewrite_path": [["/{a}.html", "/{a}"]]}}
 
 
 def test_languages_in_the_path_are_no_titles():
-    """A segment that may be a language is content, translated or not."""
+    """A segment that may be a language is not dropped as a title."""
     observations = [see(f"/text/{i}/{x}", f"t {i}") for i in range(20) for x in ("en-US", "de-DE")]
     found = rules(observations).get("shop.example", {}).get("rewrite_path", [])
     assert not any("{_" in source for source, _ in found)
 
 
 def test_pages_of_a_listing_in_the_path_survive_one_counter_example():
-    """Numbers of pages are dropped only where no listing has a second page."""
+    """Numbers of parts are dropped only if no listing was seen with a second part."""
     flat = [see(f"/list/{i}/page-{n}", f"list {i}") for i in range(150) for n in (1, 2, 3)]
     assert rules(flat)
     second = [see(f"/list/{i}/page-{n}", f"l {i} {n}") for i in (150, 151) for n in (1, 2, 3)]
@@ -216,7 +216,7 @@ def test_pages_of_a_listing_in_the_path_survive_one_counter_example():
 
 
 def made_up(count=40):
-    """Entries, each with and without a parameter whose name is a time against caches."""
+    """Return entries with and without a parameter whose name is a time, against caches."""
     draw = random.Random(1)
     yield from pages("/lookup?entry={}", count)
     for i in range(count):
@@ -224,7 +224,7 @@ def made_up(count=40):
 
 
 def test_made_up_names_of_parameters_are_dropped_by_keeping_the_others():
-    """Where noise has no end of names the others are kept; those that few pages have, too."""
+    """Made-up parameter names are dropped by a list of all others, rare ones too."""
     rare = [see(f"/lookup?edition={i}&entry=1", f"edition {i}") for i in range(4)]
     lonely = [see("/lookup?entry=99&part=2", "part 2")]
     expected = {"shop.example/lookup/": {"keep_params": ["edition", "entry", "part"]}}
@@ -232,17 +232,17 @@ def test_made_up_names_of_parameters_are_dropped_by_keeping_the_others():
 
 
 def test_one_name_that_makes_a_difference_forbids_a_list_to_keep():
-    """A name on one URL that shows another page may be the first of many such."""
+    """One rare name that matters prevents the list: further such names may exist."""
     assert rules([*made_up(), see("/lookup?entry=1&part=2", "part 2")]) == {}
 
 
 def test_few_made_up_names_teach_nothing():
-    """Ten names without effect do not say that no name has any."""
+    """Ten made-up names are too few for a list."""
     assert rules(made_up(10)) == {}
 
 
 def test_list_to_keep_does_not_bring_back_what_is_dropped():
-    """``keep_params`` beats ``drop_params``: dropped names are not on the list."""
+    """keep_params beats drop_params: names that are dropped are not on the list."""
     session = [see(f"/lookup?entry={i}&sid=x{i}", f"page {i}") for i in range(40)]
     learned = rules([*made_up(), *session])
     assert learned == {
@@ -252,7 +252,7 @@ def test_list_to_keep_does_not_bring_back_what_is_dropped():
 
 
 def test_form_with_a_text_for_each_reason_is_collapsed():
-    """A log-in form says why one has to log in; where to return to makes no difference."""
+    """A log-in form with a text for each reason still drops the return address."""
     articles = [see(f"/wiki/Article_{i}", f"article {i}") for i in range(40)]
     forms = [
         see(f"/index.php?title=Login&returnto=Article_{i}&why={why}", f"log in {why}")
@@ -267,13 +267,13 @@ def test_form_with_a_text_for_each_reason_is_collapsed():
 
 
 def test_titles_of_pages_that_are_down_do_not_name_themselves():
-    """Titles that were only asked for, and never found, are no references to pages."""
+    """Titles that were only requested, and never shown, make no form of an error page."""
     down = [see(f"/show?title=Article_{i}", "temporarily unavailable") for i in range(60)]
     assert rules(down) == {}
 
 
 def test_redirect_into_its_own_class_is_no_counter_example():
-    """Links to ``http`` that the crawl did not follow do not speak against a slug rule."""
+    """Redirects to URLs of the same class that were not fetched are no counter-examples."""
     shown = [see(f"/b/{i}/{title(i, x)}", f"page {i}") for i in range(20) for x in (1, 2)]
     hops = [
         see(
@@ -290,7 +290,7 @@ def test_redirect_into_its_own_class_is_no_counter_example():
 
 
 def test_redirects_that_lead_elsewhere_are_counter_examples():
-    """URLs that redirect to pages of their own are not merged, seen or not."""
+    """URLs that redirect to pages of their own are not merged."""
     hops = [
         see(f"/go/{i}/{title(i, x)}", "", status=301, redirect=f"{HOST}/{x}/target-{i}")
         for i in range(20)
@@ -300,7 +300,7 @@ def test_redirects_that_lead_elsewhere_are_counter_examples():
 
 
 def test_templates_are_said_of_what_the_other_rules_leave():
-    """The catalogue lowers paths before it looks at templates, whichever was learned first."""
+    """Templates are written in lower case if another rule lowers paths first."""
     observations = [
         *[see(f"/Wiki/Special:Mine/{w}", w) for w in WORDS],
         *[see(f"/Wiki/{w}", w) for w in WORDS],
@@ -317,7 +317,7 @@ def test_templates_are_said_of_what_the_other_rules_leave():
 
 
 def test_synthetic_sites_have_every_place_and_every_trap():
-    """The sites that learning is judged on draw each kind of place, and what looks like it."""
+    """Synthetic sites have each kind of place, and each kind that only looks like one."""
     kinds = {
         visit.page.split()[0] for seed in range(30) for visit in SyntheticSite(seed).visits(99)
     }
@@ -325,7 +325,7 @@ def test_synthetic_sites_have_every_place_and_every_trap():
 
 
 def test_semicolons_separate_parameters_where_all_queries_have_them():
-    """Rules for single parameters are found behind them, and the separator is said."""
+    """If all queries use semicolons, these separate parameters, and the rule says so."""
     views = [see(f"/?a=log;p={i};h=k{i}", f"log {i}") for i in range(40)]
     views += [see(f"/?a=log;p={i}", f"log {i}") for i in range(40)]
     found = learn(views).as_rules()
@@ -335,7 +335,7 @@ def test_semicolons_separate_parameters_where_all_queries_have_them():
 
 
 def test_names_alone_between_semicolons_are_parameters_too():
-    """SMF links ``?board=1.0;sort=views;desc``; sessions before a semicolon end there."""
+    """Names without a value between semicolons are parameters, as in ``?board=1.0;desc``."""
     views = [see(f"/?s=k{i};b={i};sort=name;desc", f"board {i}") for i in range(40)]
     views += [see(f"/?b={i};sort=name;desc", f"board {i}") for i in range(40)]
     found = learn(views).as_rules()
@@ -343,7 +343,7 @@ def test_names_alone_between_semicolons_are_parameters_too():
 
 
 def test_nothing_stands_behind_the_last_semicolon():
-    """Foswiki links ``?cover=print;`` from most pages, and few tables with ``?sort=1;up=0``."""
+    """A trailing semicolon, as in Foswiki's ``?cover=print;``, is not a parameter."""
     views = [see(f"/{i}?cover=print;", f"print {i}") for i in range(60)]
     views += [see(f"/{i}{q}", f"table {i}") for i in range(40) for q in ("", "?sort=1;up=0")]
     assert learn(views).as_rules() == {
@@ -352,14 +352,14 @@ def test_nothing_stands_behind_the_last_semicolon():
 
 
 def test_lists_between_semicolons_are_values():
-    """Where a semicolon stands within values nothing is taken apart."""
+    """Semicolons inside values separate nothing."""
     seen = [see(f"/?ids={i};{i + 1}&sid=k{i}", f"list {i}") for i in range(40)]
     seen += [see(f"/?ids={i};{i + 1}", f"list {i}") for i in range(40)]
     assert learn(seen).as_rules() == {"shop.example": {"drop_params": ["sid"]}}
 
 
 def topic(number, posts):
-    """Pages of a topic with ten posts each, and the permanent links of its posts."""
+    """Return pages of a topic with ten posts each, and permanent links to its posts."""
     for post in range(posts):
         part, path = post // 10 + 1, f"/forum/cats-3/topic/tom-{number}/"
         yield see(f"{path}?page={part}", f"{number} {part}")
@@ -367,7 +367,7 @@ def topic(number, posts):
 
 
 def test_permanent_links_of_posts_are_skipped():
-    """Their page is always found as a numbered part of the same topic."""
+    """Permanent links are skipped if their page is always a part of the same topic."""
     found = learn([see for number in range(1, 20) for see in topic(number, number)])
     assert [(r.option, r.setting) for r in found.rules if r.option == "skip"] == [
         ("skip", ["/forum/{a}/topic/{b}/?post={c:digits}"])
@@ -375,7 +375,7 @@ def test_permanent_links_of_posts_are_skipped():
 
 
 def test_permanent_links_with_a_text_of_their_own_are_fetched():
-    """Where a single post is shown alone its page is found nowhere else."""
+    """Permanent links are fetched if some show a single post."""
     seen = [see for number in range(1, 20) for see in topic(number, number)]
     seen += [see(f"/forum/cats-3/topic/tom-{i}/?post={i}", f"post {i}") for i in range(30, 50)]
     assert not [rule for rule in learn(seen).rules if rule.option == "skip"]
@@ -385,9 +385,9 @@ SECTIONS = ("news", "home", "sport", "local", "world", "money", "travel", "healt
 
 
 def articles(shape, sections, seed=0, *, filed=False, gone=0.0):
-    """Articles that each of some sections shows, or that only one of them has: by their number.
+    """Return articles that each section shows, or with *filed* only one, by their number.
 
-    A share of those that another section is asked for shows what nothing else does.
+    A share *gone* of those requested in another section shows what nothing else does.
     """
     draw = random.Random(seed)
     for i in range(90):
@@ -406,9 +406,9 @@ def articles(shape, sections, seed=0, *, filed=False, gone=0.0):
 )
 @pytest.mark.parametrize("seed", range(5))
 def test_sections_that_show_one_article_are_told_by_its_number_and_title(shape, expected, seed):
-    """One rule for all of them, of which no pair need be frequent; none where there is no number.
+    """One rule merges an article in all sections by its number; none without a number.
 
-    A site that has something else in each section keeps them.
+    Nor is there one if sections show something else.
     """
     found = rules(articles(shape, SECTIONS, seed))
     assert found.get("shop.example", {}).get("rewrite_path") == (expected and [expected])
@@ -417,7 +417,7 @@ def test_sections_that_show_one_article_are_told_by_its_number_and_title(shape, 
 
 
 def test_sections_of_any_depth_show_one_article():
-    """A section within a section is one as well: what is deeper has a rule of its own."""
+    """Sections within sections are merged too, each depth by a rule."""
     sections = ("news", "home/latest", "sport", "local/city/north", "world/europe")
     learned = rules(articles("/{sec}/{n}-{s}", sections))
     canonicalizer = Canonicalizer(learned)
@@ -429,7 +429,7 @@ def test_sections_of_any_depth_show_one_article():
 
 @pytest.mark.parametrize("name", ["after", "before", "first", "from", "start"])
 def test_name_that_numbers_parts_elsewhere_says_nothing_of_words(name):
-    """Where readers came from is noise, unless the site has numbers or cursors for most of it."""
+    """A parameter such as `from` is dropped if its values are words, not numbers or cursors."""
     words = [page for word in ("home", "top-nav") for page in pages(f"/a/{{}}?{name}={word}")]
     seen = [*pages("/a/{}"), *words]
     assert rules(seen) == {"shop.example": {"drop_params": [name]}}
@@ -442,7 +442,7 @@ def test_name_that_numbers_parts_elsewhere_says_nothing_of_words(name):
 
 
 def test_words_for_parts_are_kept_where_they_make_a_difference():
-    """A listing that begins at a letter shows other entries for each."""
+    """A listing that begins at a letter keeps that parameter."""
     parts = [see(f"/list?from={letter}", f"from {letter}") for letter in "abcdefgh"]
     assert rules([see("/list", "all"), *parts, *pages("/a/{}"), *pages("/a/{}?id=1")]) == {
         "shop.example/a/": {"default_params": {"id": "1"}}
