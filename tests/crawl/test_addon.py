@@ -1,4 +1,4 @@
-"""The add-on beside other components that fingerprint requests, and with bad settings."""
+"""The add-on beside other fingerprinters and add-ons, and with bad settings."""
 
 import logging
 
@@ -29,14 +29,14 @@ ADDONS = {"scrapy_urlcanon.Addon": 500}
 
 
 class HeaderFingerprinter:
-    """A fingerprinter of a user: the Accept-Language header makes another page."""
+    """A user's fingerprinter: requests with another Accept-Language are other pages."""
 
     def fingerprint(self, request):
         return fingerprint(request, include_headers=["Accept-Language"])
 
 
 class LocalizedFingerprinter:
-    """A fingerprinter of a user that wraps ours: the Accept-Language header makes another page."""
+    """The same, wrapped around ours."""
 
     def __init__(self, wrapped):
         self._wrapped = wrapped
@@ -50,14 +50,14 @@ class LocalizedFingerprinter:
 
 
 class WrappingAddon:
-    """An add-on that replaces the fingerprinter by one of its own, as scrapy-poet's does."""
+    """An add-on that replaces the fingerprinter, as scrapy-poet's does."""
 
     def update_settings(self, settings):
         settings.set(NAME, HeaderFingerprinter, settings.getpriority(NAME))
 
 
 class LateAddon:
-    """An add-on that has its turn after ours, and sets what ours goes by."""
+    """An add-on that runs after ours, and changes settings that ours reads."""
 
     def update_settings(self, settings):
         settings.set("URLCANON_ORDER", "novelty", "addon")
@@ -66,7 +66,7 @@ class LateAddon:
 
 
 class NeedyRequest(Request):
-    """A request that cannot be made from its attributes alone."""
+    """A request that cannot be rebuilt from its attributes."""
 
     def __init__(self, url, *args, page_type, **kwargs):
         self.page_type = page_type
@@ -74,7 +74,7 @@ class NeedyRequest(Request):
 
 
 def test_user_fingerprinter_becomes_the_fallback():
-    """A fingerprinter of the project is taken over, at its priority."""
+    """The project's fingerprinter becomes the fallback of ours, at its priority."""
     settings = Settings({NAME: HeaderFingerprinter})
     Addon().update_settings(settings)
     assert settings[NAME] is RequestFingerprinter
@@ -83,7 +83,7 @@ def test_user_fingerprinter_becomes_the_fallback():
 
 
 def test_explicit_fallback_wins_over_the_fingerprinter_that_is_set():
-    """The fallback setting says what the fallback is."""
+    """The fallback setting wins over the project's fingerprinter."""
     settings = Settings({NAME: HeaderFingerprinter, FALLBACK: ScrapyRequestFingerprinter})
     Addon().update_settings(settings)
     assert settings[FALLBACK] is ScrapyRequestFingerprinter
@@ -92,7 +92,7 @@ def test_explicit_fallback_wins_over_the_fingerprinter_that_is_set():
 @pytest.mark.parametrize("own", [RequestFingerprinter, "scrapy_urlcanon.RequestFingerprinter"])
 @pytest.mark.parametrize("fallback", [None, RequestFingerprinter])
 def test_own_class_named_explicitly_is_no_recursion(own, fallback):
-    """The add-on beside a setting that names our own class works, even as the fallback."""
+    """Naming our own class, even as its own fallback, causes no recursion."""
     crawler = get_crawler(settings_dict={"ADDONS": ADDONS, NAME: own, FALLBACK: fallback})
     fingerprinter = crawler.request_fingerprinter
     assert type(fingerprinter) is RequestFingerprinter
@@ -102,14 +102,14 @@ def test_own_class_named_explicitly_is_no_recursion(own, fallback):
 
 
 def test_components_that_are_set_already_stay_where_they_are():
-    """A user may put our middleware elsewhere."""
+    """A middleware of ours that the user has placed keeps its place."""
     settings = Settings({"DOWNLOADER_MIDDLEWARES": {UrlCanonDownloaderMiddleware: 7}})
     Addon().update_settings(settings)
     assert settings.getdict("DOWNLOADER_MIDDLEWARES")[UrlCanonDownloaderMiddleware] == 7
 
 
 def test_settings_of_a_later_addon_hold(monkeypatch, tmp_path):
-    """What is asked for is there, whoever asks for it."""
+    """Settings that a later add-on changes take effect."""
     monkeypatch.chdir(tmp_path)
     settings = get_crawler(settings_dict={"ADDONS": {**ADDONS, LateAddon: 600}}).settings
     assert settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER
@@ -118,14 +118,14 @@ def test_settings_of_a_later_addon_hold(monkeypatch, tmp_path):
 
 
 def test_spider_whose_class_has_no_name():
-    """It may get one when it is made; a test of a user's component has a crawler and no spider."""
+    """A crawler without a spider, or whose spider class has no name, works."""
     crawler = get_crawler(Spider, {"ADDONS": ADDONS, "URLCANON_ORDER": "novelty"})
     assert crawler.spider is None
     assert type(crawler.request_fingerprinter) is RequestFingerprinter
 
 
 def test_filter_of_a_shell_stays():
-    """`scrapy shell` sets one that drops nothing, which contradicts no setting of the user's."""
+    """`scrapy shell` keeps its duplicate filter, and is no conflict with URLCANON_SEEN_SET."""
     settings = Settings({"URLCANON_SEEN_SET": "compact"})
     settings.set("DUPEFILTER_CLASS", BaseDupeFilter, "command")
     Addon().update_settings(settings)
@@ -133,7 +133,7 @@ def test_filter_of_a_shell_stays():
 
 
 def test_shell_has_no_job():
-    """It would take what waits there out of the queue, and has no spider yet when it begins."""
+    """`scrapy shell` has no JOBDIR: it would take requests out of the job's queue."""
     crawler = get_crawler(settings_dict={"ADDONS": ADDONS, "JOBDIR": "job"})
     assert crawler.spider is None
     assert crawler.settings["JOBDIR"] is None
@@ -147,14 +147,17 @@ def test_shell_has_no_job():
     ],
 )
 def test_middleware_that_is_turned_off_is_told(name, component, caplog):
-    """Without the one next to the spider all variants are fetched, and nothing else says so."""
+    """A warning names each middleware of ours that is turned off.
+
+    Without the one next to the spider all variants would be fetched.
+    """
     get_crawler(settings_dict={"ADDONS": ADDONS, name: {f"scrapy_urlcanon.{component}": None}})
     (message,) = caplog.messages
     assert f"{name} has no {component.rpartition('.')[2]}: " in message
 
 
 def test_disabled_changes_nothing():
-    """With URLCANON_ENABLED = False the crawl is Scrapy's."""
+    """With URLCANON_ENABLED = False the fingerprinter is Scrapy's."""
     crawler = get_crawler(settings_dict={"ADDONS": ADDONS, "URLCANON_ENABLED": False})
     assert type(crawler.request_fingerprinter) is ScrapyRequestFingerprinter
 
@@ -162,7 +165,7 @@ def test_disabled_changes_nothing():
 @pytest.mark.parametrize("own", [HeaderFingerprinter, LocalizedFingerprinter])
 @deferred_f_from_coro_f
 async def test_fallback_sees_headers_and_the_canonical_url(crawl, own):
-    """What the user's fingerprinter distinguishes stays apart; what the rules merge is one."""
+    """Requests that the user's fingerprinter tells apart stay apart, and variants are merged."""
     start = [
         Request(f"{SITE}/?utm_source={n}", headers={"Accept-Language": language})
         for n, language in enumerate(["en", "fr", "en", "fr"])
@@ -172,7 +175,7 @@ async def test_fallback_sees_headers_and_the_canonical_url(crawl, own):
 
 
 def test_fallback_gets_requests_that_cannot_be_rebuilt():
-    """A subclass with arguments of its own reaches the fallback as that subclass."""
+    """A request of a subclass reaches the fallback as that subclass, and is not changed."""
     crawler = get_crawler(settings_dict={"ADDONS": ADDONS, NAME: HeaderFingerprinter})
     one, two = (
         NeedyRequest(f"{SITE}/?utm_source={n}", page_type="product", meta={"n": n}) for n in (1, 2)
@@ -184,7 +187,7 @@ def test_fallback_gets_requests_that_cannot_be_rebuilt():
 
 @deferred_f_from_coro_f
 async def test_another_outermost_fingerprinter_is_reported(crawl, caplog):
-    """An add-on that replaces our fingerprinter turns the rules off: that is said."""
+    """A warning says that another add-on replaced our fingerprinter, and how to order them."""
     addons = {**ADDONS, WrappingAddon: 600}
     with caplog.at_level(logging.WARNING):
         result = await crawl(site({"/": links("/a", "/a?utm_id=1")}), {"ADDONS": addons})
@@ -196,7 +199,7 @@ async def test_another_outermost_fingerprinter_is_reported(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_outermost_with_the_higher_number_works(crawl, caplog):
-    """With the higher number ours is the outermost and asks the other one."""
+    """With the higher number in ADDONS ours is outermost, and the other one its fallback."""
     addons = {"scrapy_urlcanon.Addon": 700, WrappingAddon: 600}
     with caplog.at_level(logging.WARNING):
         result = await crawl(
@@ -208,7 +211,7 @@ async def test_outermost_with_the_higher_number_works(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl, tmp_path):
-    """All problems come in one error, with setting, pattern, key and the nearest name."""
+    """All problems of the configuration are one error, before the first request."""
     hits = []
     (tmp_path / "broken.toml").write_text("[unclosed")
     (tmp_path / "wrong.json").write_text('{"example.com": {"www": true}}')
@@ -244,7 +247,7 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
 
 @pytest.mark.parametrize("logger", ["asyncio", "twisted"])
 def test_error_of_a_scheduler_is_told_without_a_traceback(caplog, logger):
-    """What Scrapy meets as it closes the engine that did not open says nothing more."""
+    """A configuration error in the scheduler is logged as one line, without Scrapy's follow-ups."""
     log_configuration_errors_plainly()
     error = RuntimeError("Engine slot not assigned")
     error.__context__ = ConfigurationError([Problem("URLCANON_SEEN_SET", "it is in use")])
@@ -258,7 +261,7 @@ def test_error_of_a_scheduler_is_told_without_a_traceback(caplog, logger):
     "name", ["URLCANON_ENABLED", "URLCANON_ORDER", "URLCANON_SEEN_SET", FALLBACK]
 )
 def test_a_setting_that_is_read_first_hides_no_problem_of_the_others(name):
-    """What the add-on goes by is read before all else, and its error names all problems at once."""
+    """An invalid setting that is read early does not hide other problems."""
     wrong = {name: "nonsense", "URLCANON_AUDIT": 1.5, "URLCANON_PRESETT": "safe"}
     with pytest.raises(ConfigurationError) as caught:
         get_crawler(Spider, {"ADDONS": ADDONS, **wrong})

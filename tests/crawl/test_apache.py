@@ -1,4 +1,4 @@
-"""A crawl against software that nobody here wrote: the directory listings of Apache httpd."""
+"""A crawl of directory listings by a real Apache httpd."""
 
 import shutil
 import socket
@@ -43,7 +43,7 @@ CustomLog {root}/access.log request
 
 @pytest.fixture
 def apache(tmp_path):
-    """Serve a tree of real files with mod_autoindex; return its URL, its tree and its log."""
+    """Serve a tree of files with mod_autoindex; return its URL, its tree and its log."""
     executable = shutil.which("apache2", path="/usr/sbin:/usr/local/sbin:/usr/bin")
     if executable is None or not (MODULES / "mod_autoindex.so").exists():
         pytest.skip("needs Debian's apache2 with mod_autoindex, which is not installed")
@@ -108,7 +108,7 @@ async def _crawl(url, rules):
 
 @deferred_f_from_coro_f
 async def test_every_directory_is_fetched_once(apache):
-    """With a rule for the sort links of mod_autoindex, each directory is listed once."""
+    """With a rule for the sort links each directory is listed once."""
     url, tree, log = apache
     # `?C=N;O=D` is one parameter named C, whose value is `N;O=D`.
     stats = await _crawl(url, {"127.0.0.1": {"drop_params": ["C"]}})
@@ -122,7 +122,7 @@ async def test_every_directory_is_fetched_once(apache):
 
 @deferred_f_from_coro_f
 async def test_without_the_rule_every_sort_order_is_fetched(apache):
-    """The control: it is the rule that saves the requests."""
+    """Without the rule each directory is listed in all orders: it is the rule that saves these."""
     url, tree, log = apache
     await _crawl(url, {})
     directories = 1 + sum(path.is_dir() for path in tree.rglob("*"))

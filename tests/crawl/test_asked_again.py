@@ -1,4 +1,4 @@
-"""A callback that asks for its page once more has it when it is done with that."""
+"""A callback that requests its page once more has it when that request has succeeded."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ FIRST = f"{SITE}/a?sid=1"
 
 
 class Again(FollowSpider):
-    """Asks once more for what it was not logged in for, and for nothing else."""
+    """Requests once more a page that asks to log in."""
 
     def again(self, response):
         return response.request.replace(dont_filter=True)
@@ -44,7 +44,7 @@ def in_turn(*answers):
 
 
 class Stepping(Again):
-    """Has another callback take the page, as where that has a browser show it."""
+    """Requests the page once more for another callback."""
 
     def again(self, response):
         return response.request.replace(dont_filter=True, callback=self.shown)
@@ -63,7 +63,7 @@ class Sending(Stepping):
 
 
 class SendingToShow(Stepping):
-    """Sends the form that it gets, and has another callback take what comes of it."""
+    """Sends the form that it gets, for another callback."""
 
     def again(self, response):
         return response.request.replace(method="POST", body=b"a=1", callback=self.shown)
@@ -74,7 +74,7 @@ STEPS = (Again, Retrying, Stepping, Sending, SendingToShow)
 
 
 class AskingFirst(FollowSpider):
-    """Asks for the headers of a page before it fetches it."""
+    """Sends a HEAD request for each page before the GET."""
 
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
@@ -86,7 +86,7 @@ class AskingFirst(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_headers_of_a_page_that_fails_then(crawl):
-    """They are no page: the next variant is asked for them, and then for what they are of."""
+    """If HEAD succeeds and GET fails, the next variant gets both: headers are no page."""
     result = await crawl(in_turn(page(""), page("gone", status=404)), RULES, spider=AskingFirst)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2", "/a?sid=2"]
 
@@ -95,7 +95,7 @@ async def test_headers_of_a_page_that_fails_then(crawl):
 @pytest.mark.parametrize("second", [page("gone", status=404), page("broken"), page("")])
 @deferred_f_from_coro_f
 async def test_second_step_that_fails(crawl, spider, second):
-    """The first callback has had nothing of the page, and gets its next variant."""
+    """If the second request fails the first callback has not got the page: a variant is fetched."""
     result = await crawl(in_turn(page("log in"), second), RULES, spider=spider)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2"]
     assert "/a?sid=2" in result.pages
@@ -104,13 +104,13 @@ async def test_second_step_that_fails(crawl, spider, second):
 @pytest.mark.parametrize("spider", STEPS)
 @deferred_f_from_coro_f
 async def test_second_step_that_brings_the_page(crawl, spider):
-    """No variant of it is fetched."""
+    """If the second request brings the page, no variant is fetched."""
     result = await crawl(in_turn(page("log in"), page("a")), RULES, spider=spider)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=1"]
 
 
 class SendingSeveral(Stepping):
-    """Sends its form for each part of a list, as where buttons turn its pages."""
+    """Sends its form for each part of a list."""
 
     def parse(self, response):
         if "log in" not in response.text:
@@ -125,7 +125,7 @@ class SendingSeveral(Stepping):
 @pytest.mark.parametrize("failing", [b"part=1", b"part=3", b""])
 @deferred_f_from_coro_f
 async def test_several_second_steps(crawl, failing):
-    """The callback has had the page once all of them are done, and not where any fails."""
+    """If any of several further requests fails a variant is fetched, and else none."""
     pages = site({"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")})
 
     def answer(request):
@@ -142,7 +142,7 @@ async def test_several_second_steps(crawl, failing):
 @pytest.mark.parametrize("spider", [Stepping, Sending, SendingToShow])
 @deferred_f_from_coro_f
 async def test_second_steps_that_all_fail(crawl, spider):
-    """Each URL of the page is tried, once, and each is asked for the second step."""
+    """If the second request fails at each URL, each URL is tried once."""
     urls = [f"/a?sid={number}" for number in range(3)]
     pages = {"/": links(*urls), **dict.fromkeys(urls, page("log in"))}
     asked = set()
@@ -157,7 +157,7 @@ async def test_second_steps_that_all_fail(crawl, spider):
 
 
 class SteppingAndRaising(Stepping):
-    """Raises once it has asked for the second step."""
+    """Raises after it has made the second request."""
 
     def parse(self, response):
         yield from super().parse(response)
@@ -167,14 +167,14 @@ class SteppingAndRaising(Stepping):
 
 @deferred_f_from_coro_f
 async def test_callback_that_raises_after_it_asked_for_a_second_step(crawl):
-    """It has had half of the page, whatever comes of that step, and gets the next variant."""
+    """A callback that raises after the second request is given the next variant."""
     result = await crawl(in_turn(page("log in"), page("a")), RULES, spider=SteppingAndRaising)
     assert sorted(result.hits) == ["/", "/a?sid=1", "/a?sid=1", "/a?sid=2"]
 
 
 @deferred_f_from_coro_f
 async def test_callback_that_raises_once_the_second_step_has_come(crawl):
-    """Another callback has had that step; this one has had half of the page still."""
+    """The same if it raises after the second response has reached another callback."""
     over = asyncio.Event()
 
     class RaisingLate(Stepping):
@@ -203,7 +203,7 @@ async def test_callback_that_raises_once_the_second_step_has_come(crawl):
 
 
 class Refusing:
-    """An extension that refuses what is asked for again before it is scheduled."""
+    """An extension that refuses repeated requests before they are scheduled."""
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -218,7 +218,7 @@ class Refusing:
 
 @deferred_f_from_coro_f
 async def test_page_that_is_asked_for_again_in_vain(crawl):
-    """Where nothing comes of the request the page is missed."""
+    """If the second request is refused, a variant is fetched."""
     settings = {**RULES, "EXTENSIONS": {Refusing: 1}}
     result = await crawl(in_turn(page("log in")), settings, spider=Again)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2"]
@@ -227,7 +227,7 @@ async def test_page_that_is_asked_for_again_in_vain(crawl):
 @pytest.mark.parametrize("spider", [Again, Stepping])
 @deferred_f_from_coro_f
 async def test_earlier_run_has_not_got_what_it_asked_for_in_vain(crawl, spider):
-    """The first answer was not the page: the next run fetches it, the one after it does not."""
+    """With URLCANON_SEEN, a page whose second request failed is fetched in the next run."""
     answers = [page("a"), page("gone", status=404), page("log in")]
     pages = site({"/": links("/a?sid=1")})
     found = []

@@ -1,4 +1,4 @@
-"""A page is had when its callback is done with it: what a callback at work may raise is not had."""
+"""A page counts as fetched only when its callback has ended, since it may still raise."""
 
 import asyncio
 from shutil import copytree
@@ -22,7 +22,7 @@ SLOW = {**SID, "CONCURRENT_REQUESTS": 8}
 
 
 class Handling:
-    """A spider middleware that collects what callbacks raise."""
+    """A spider middleware that handles the exceptions of callbacks."""
 
     def process_spider_exception(self, response, exception):
         del response, exception
@@ -30,7 +30,7 @@ class Handling:
 
 
 class Raising(FollowSpider):
-    """Raises at the first URL of a page, once others of it are linked and dropped."""
+    """Raises at the first URL of a page, after others of it were dropped."""
 
     async def parse(self, response):
         if "sid=1" in response.url:
@@ -68,7 +68,7 @@ PAGES = {
 
 
 def respond(request):
-    """Answer for all URLs of a page alike."""
+    """Answer all URLs of a page alike."""
     return site({**PAGES, "/a?sid=1": PAGES["/a?sid=2"]})(request)
 
 
@@ -81,7 +81,10 @@ def fetched(result):
 @pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
 @deferred_f_from_coro_f
 async def test_variant_that_is_dropped_meanwhile_takes_the_place(crawl, spider, middlewares):
-    """Whether the exception ends up in the log, or a middleware handles it."""
+    """If the callback raises, a variant that was dropped meanwhile is fetched.
+
+    Whether the exception is logged, or handled by a middleware.
+    """
     settings = {
         **SLOW,
         "SPIDER_MIDDLEWARES": middlewares,
@@ -95,7 +98,7 @@ async def test_variant_that_is_dropped_meanwhile_takes_the_place(crawl, spider, 
 
 @deferred_f_from_coro_f
 async def test_variant_that_is_dropped_meanwhile_is_forgotten_where_nothing_is_raised(crawl):
-    """It is fetched neither then nor at the end."""
+    """If a slow callback succeeds, variants dropped meanwhile are not fetched."""
 
     class Slow(FollowSpider):
         async def parse(self, response):
@@ -110,7 +113,7 @@ async def test_variant_that_is_dropped_meanwhile_is_forgotten_where_nothing_is_r
 
 @deferred_f_from_coro_f
 async def test_page_whose_exception_is_handled_is_not_seen(crawl):
-    """The next run fetches it again, as where nobody handles it."""
+    """URLCANON_SEEN does not note a page whose callback raised, though it was handled."""
     settings = {
         **SID,
         "URLCANON_SEEN": "seen.db",
@@ -127,7 +130,7 @@ async def test_page_whose_exception_is_handled_is_not_seen(crawl):
 @pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
 @deferred_f_from_coro_f
 async def test_page_whose_callback_raised_in_an_earlier_run_of_the_job(crawl, middlewares):
-    """Another URL of it, which this run links, is fetched, though a middleware handled that."""
+    """If the callback raised in an earlier run of the job, a variant is fetched."""
     settings = {**SID, "JOBDIR": "job", "SPIDER_MIDDLEWARES": middlewares}
     await crawl(respond, settings, spider=Raising, start=[Request(f"{SITE}/a?sid=1")])
     start = [Request(f"{SITE}/list")]
@@ -136,7 +139,7 @@ async def test_page_whose_callback_raised_in_an_earlier_run_of_the_job(crawl, mi
 
 
 class KilledPipeline:
-    """Keeps what a kill would leave of the job while the first of many items is under way."""
+    """Copies the job, as a kill would leave it, during the first of many items."""
 
     def process_item(self, item):
         if item.get("number") == 0:
@@ -147,7 +150,7 @@ class KilledPipeline:
 @pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
 @deferred_f_from_coro_f
 async def test_page_whose_callback_raised_is_not_done_before_its_items_are(crawl, middlewares):
-    """A kill meanwhile costs none of them: the next run fetches the page again."""
+    """A kill while items of a callback that raised are processed has its page fetched again."""
     settings = {
         **SID,
         "JOBDIR": "job",
@@ -162,7 +165,10 @@ async def test_page_whose_callback_raised_is_not_done_before_its_items_are(crawl
 
 @deferred_f_from_coro_f
 async def test_page_that_one_request_led_from_and_another_brings(crawl):
-    """The end of the first says nothing of it: the second raises, and a third URL is fetched."""
+    """If the callback of the request that brought the page raises, a third URL is fetched.
+
+    The end of an earlier request, which redirected elsewhere, says nothing of the page.
+    """
     brought, ended = asyncio.Event(), asyncio.Event()
 
     class Led(FollowSpider):
@@ -196,7 +202,7 @@ async def test_page_that_one_request_led_from_and_another_brings(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_of_many_that_the_spider_is_at_work_on_is_rescued(crawl, monkeypatch):
-    """However few of them are looked at whenever something is sent or dropped."""
+    """Of many pages in callbacks the one whose callback raised is rescued."""
     monkeypatch.setattr(page_requests.PageRequests._sweep, "__defaults__", (1,))
     others = [f"/{number}" for number in range(8)]
     pages = {"/": links("/a?sid=1", *others, "/a?sid=2"), **dict.fromkeys(others, page("other"))}
@@ -208,7 +214,7 @@ async def test_page_of_many_that_the_spider_is_at_work_on_is_rescued(crawl, monk
 
 
 def test_cost_of_a_drop_does_not_grow_with_what_the_spider_is_at_work_on():
-    """Where pipelines take long that are thousands of pages."""
+    """A drop costs as much with 400 pages in callbacks as with 100."""
     crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}, **SID})
     active = set()
     crawler.engine = SimpleNamespace(scraper=SimpleNamespace(slot=SimpleNamespace(active=active)))

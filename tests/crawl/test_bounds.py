@@ -1,4 +1,4 @@
-"""Settings say how much of a crawl is remembered and read, and how often a rule may be wrong."""
+"""Settings that bound memory, reading and errors in a crawl."""
 
 import gc
 from weakref import ref
@@ -16,7 +16,7 @@ from sites import SITE, links
 @pytest.mark.parametrize(("pages", "times"), [(4, 2), (1_000, 1)])
 @deferred_f_from_coro_f
 async def test_page_that_is_forgotten_comes_again(crawl, pages, times):
-    """Beyond URLCANON_REMEMBERED_PAGES nobody knows whether a page was had, and none is lost."""
+    """Beyond URLCANON_REMEMBERED_PAGES pages are fetched again, and none is lost."""
     names = [f"/p{number}" for number in range(20)]
     late = [f"{name}?sid=1" for name in names]
     site = {"/": links(*names, "/late"), "/late": links(*late)}
@@ -33,7 +33,7 @@ async def test_page_that_is_forgotten_comes_again(crawl, pages, times):
 
 @deferred_f_from_coro_f
 async def test_page_that_is_linked_again_and_again_is_not_forgotten(crawl):
-    """However many pages come in between: it is not the oldest that was linked."""
+    """A page that is linked often is not the first to be forgotten."""
 
     def answer(request):
         number = int(request.path[2:] or 0)
@@ -47,7 +47,7 @@ async def test_page_that_is_linked_again_and_again_is_not_forgotten(crawl):
 @pytest.mark.parametrize(("rate", "found"), [(0.1, 2), (1, 5)])
 @deferred_f_from_coro_f
 async def test_rule_may_be_wrong_as_often_as_the_setting_says(crawl, rate, found):
-    """The higher URLCANON_AUDIT_MAX_FALSE, the more other pages it takes to suspend an entry."""
+    """A higher URLCANON_AUDIT_MAX_FALSE needs more different pages to suspend an entry."""
     urls = [f"/p?id={number}" for number in range(100)]
     respond = shop(urls, lambda request, _: product(request.query))
     settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "URLCANON_AUDIT_MAX_FALSE": rate}
@@ -60,7 +60,7 @@ async def test_rule_may_be_wrong_as_often_as_the_setting_says(crawl, rate, found
 @pytest.mark.parametrize(("size", "is_read"), [(1_000, False), (100_000, True)])
 @deferred_f_from_coro_f
 async def test_larger_pages_are_told_by_their_bytes(crawl, size, is_read):
-    """Beyond URLCANON_AUDIT_MAX_SIZE a token that is new at each visit makes another document."""
+    """Pages over URLCANON_AUDIT_MAX_SIZE are compared by bytes, so that tokens make them differ."""
     urls = [f"/p{number}{query}" for query in ("", "?sid=1") for number in range(10)]
     respond = shop(urls, lambda request, count: product(request.path, seed=count))
     settings = {**RIGHT, **SETTINGS, "URLCANON_AUDIT_MAX_SIZE": size}
@@ -73,7 +73,7 @@ async def test_larger_pages_are_told_by_their_bytes(crawl, size, is_read):
 @pytest.mark.parametrize(("size", "given_up"), [(10_000, True), (1_000_000, False)])
 @deferred_f_from_coro_f
 async def test_what_waits_takes_so_many_bytes(crawl, size, given_up):
-    """Beyond URLCANON_PENDING_MAX_BYTES variants are given up: of a hundred a few are left."""
+    """Beyond URLCANON_PENDING_MAX_BYTES waiting variants are given up."""
     urls = [f"/p?sid={number}" for number in range(100)]
     settings = {**RIGHT, **SETTINGS, "URLCANON_PENDING_MAX_BYTES": size}
     result = await crawl(lambda request: links(*urls) if request.target == "/" else 404, settings)
@@ -86,7 +86,7 @@ async def test_what_waits_takes_so_many_bytes(crawl, size, given_up):
 )
 @deferred_f_from_coro_f
 async def test_what_was_dropped_for_a_declared_canonical_is_bounded(crawl, bound):
-    """What is forgotten by the time that the site is found to lie is counted."""
+    """Drops for declared canonicals beyond the bounds are forgotten, and counted."""
     site = respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS, CANONICALS)
     result = await crawl(site, {**AUDITED, **bound})
     figures = declared(result.figures)
@@ -97,7 +97,7 @@ async def test_what_was_dropped_for_a_declared_canonical_is_bounded(crawl, bound
 @pytest.mark.parametrize(("lines", "is_enough"), [(10, False), (10_000, True)])
 @deferred_f_from_coro_f
 async def test_lines_beyond_the_setting_are_new_again(crawl, lines, is_enough):
-    """With URLCANON_ORDER_LINES too low for the lines of one page each page brings all of them."""
+    """With too low a URLCANON_ORDER_LINES the lines of all pages count as new each time."""
     frame = "".join(f"<p>This is line{number}, as on all pages" for number in range(50))
     urls = [f"/p{number}" for number in range(20)]
     settings = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_LINES": lines}
@@ -109,7 +109,7 @@ async def test_lines_beyond_the_setting_are_new_again(crawl, lines, is_enough):
 
 @deferred_f_from_coro_f
 async def test_entries_with_the_most_drops_have_stats(crawl):
-    """A hundred of them, however many parameters a site makes up."""
+    """At most a hundred entries have a stat, those with the most drops."""
     names = [f"x{number}" for number in range(110)]
     once = [f"/p?{name}=1" for name in names]
     result = await crawl(
@@ -122,14 +122,14 @@ async def test_entries_with_the_most_drops_have_stats(crawl):
 
 
 class OwnFilter(RFPDupeFilter):
-    """A duplicate filter that may see in any way."""
+    """A duplicate filter of the user."""
 
     def request_seen(self, request):
         return super().request_seen(request)
 
 
 class OwnScheduler(Scheduler):
-    """A scheduler that may drop without a word to its filter."""
+    """A scheduler of the user."""
 
     def enqueue_request(self, request):
         return super().enqueue_request(request)
@@ -157,7 +157,7 @@ class OwnScheduler(Scheduler):
 )
 @deferred_f_from_coro_f
 async def test_nothing_is_kept_of_crawl_that_is_over(crawl, settings):
-    """A process that crawls one site after another does not grow with each of them."""
+    """A finished crawl is garbage: nothing global refers to it."""
     urls = [f"/p{number}{query}" for query in ("", "?sid=1") for number in range(10)]
     result = await crawl(
         shop(urls, lambda request, _: product(request.path)), {**RIGHT, **settings}

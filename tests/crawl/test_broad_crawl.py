@@ -1,4 +1,4 @@
-"""What a site of a broad crawl takes, in memory and in time, does not grow with their number."""
+"""Memory and time for a site of a broad crawl do not grow with the number of sites."""
 
 import json
 import tracemalloc
@@ -44,7 +44,7 @@ def lines_of(site, page, count=100):
 
 
 def test_lines_of_all_sites_are_bounded():
-    """A thousand sites with something dropped take what fifty do, but for what was judged."""
+    """A thousand sites take little more memory than two hundred do."""
     tracemalloc.start()
     try:
         sites = Sites(most_lines=10_000)
@@ -61,7 +61,7 @@ def test_lines_of_all_sites_are_bounded():
 
 
 def test_a_site_whose_pages_came_last_is_remembered():
-    """What is forgotten is of those that the crawl is done with, as far as anybody can tell."""
+    """Lines of the sites whose pages came last are kept, and those of others forgotten."""
     sites = Sites(most_lines=1_000)
     for site in range(20):
         sites.saw(f"{site}.example", b"page", lines_of(site, 1))
@@ -72,7 +72,7 @@ def test_a_site_whose_pages_came_last_is_remembered():
 
 
 def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
-    """Those of which no page came for the longest time; what waits there waits no more."""
+    """Beyond a bound the least recent sites are forgotten, with what waits there."""
     monkeypatch.setattr(Sites.__init__, "__kwdefaults__", {"most_lines": 1_000, "most": 10})
     sample = AuditSample(Canonicalizer(), 0.01, 0.1)
     entry = RuleEntry("drop_params", "sid")
@@ -92,7 +92,10 @@ def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
 
 
 def test_what_two_fetches_said_is_not_forgotten():
-    """Else an entry that a counter seemed to condemn would be condemned in the end."""
+    """Noise that two fetches of a URL showed is kept.
+
+    Without it a counter would condemn a right entry.
+    """
     sites = Sites(most_lines=100)
     noise = sites.of("a.example").noise
     for visits in (1, 3):
@@ -103,7 +106,7 @@ def test_what_two_fetches_said_is_not_forgotten():
 
 
 def test_an_entry_that_merged_something_takes_little_memory():
-    """Each site has a record for each entry that changed one of its URLs."""
+    """The record of an entry on a site takes less than 400 bytes."""
     site, entry = Sites().of("a.example"), RuleEntry("drop_params", "sid")
     tracemalloc.start()
     try:
@@ -115,7 +118,7 @@ def test_an_entry_that_merged_something_takes_little_memory():
 
 
 def test_the_last_verdicts_count():
-    """A rule that was wrong long ago, and right ever since, is right."""
+    """Old verdicts against an entry are forgotten if it was right ever since."""
     record = EntryRecord(RuleEntry("drop_params", "sid"), "a.example", Sites().of("a.example"), 0.1)
     for number in range(300):
         own = frozenset({(number, number)}) if number < 100 else None
@@ -124,7 +127,7 @@ def test_the_last_verdicts_count():
 
 
 def test_where_no_entry_waits_nobody_asks_what_is_affordable(monkeypatch):
-    """Each page of a crawl comes by there, and in most crawls none waits."""
+    """If no entry waits for an audit, the budget is not computed for each page."""
     asked = []
     monkeypatch.setattr(FetchBudget, "has_room", lambda *of: asked.append(of))
     assert [*AuditSample(Canonicalizer(), 0.01, 0.1).take_waiting()] == []
@@ -132,7 +135,7 @@ def test_where_no_entry_waits_nobody_asks_what_is_affordable(monkeypatch):
 
 
 def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
-    """There is room for one with each few pages; all entries share the question whether."""
+    """The next audit is found without looking at all that wait."""
     asked, looked = [], []
     has_room, need = FetchBudget.has_room, EntryRecord.need.fget
     monkeypatch.setattr(
@@ -154,7 +157,7 @@ def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
 
 
 def test_room_is_found_without_a_look_at_all_that_merged_another_page(monkeypatch):
-    """It is asked for with each page: a rule may be wrong on a thousand sites."""
+    """The budget is computed without looking at all evidence of a thousand sites."""
     looked = []
     is_evidence = SiteEvidence.is_evidence
     monkeypatch.setattr(
@@ -175,7 +178,7 @@ def test_room_is_found_without_a_look_at_all_that_merged_another_page(monkeypatc
 
 
 def crawler_of_a_run(settings):
-    """Return a crawler with a spider that is to crawl, as a process has it."""
+    """Return a crawler with a spider that is about to crawl."""
     crawler = Crawler(Spider, settings)
     crawler.spider = Spider("broad")
     crawler._apply_settings()
@@ -183,7 +186,7 @@ def crawler_of_a_run(settings):
 
 
 def test_suspension_looks_at_the_pages_of_its_domain(monkeypatch):
-    """Not at what those of all others become."""
+    """A suspension canonicalizes the pages of its own domain alone."""
     asked = []
     canonicalize = Canonicalizer.canonicalize
     monkeypatch.setattr(
@@ -212,7 +215,7 @@ def test_suspension_looks_at_the_pages_of_its_domain(monkeypatch):
 
 
 def test_entry_that_proves_wrong_is_audited_before_others_that_wait():
-    """Though it waited longer than they for what told less."""
+    """An entry with evidence against it is audited before others that wait longer."""
     sample = AuditSample(Canonicalizer(), 0.01, 0.1)
     sample.budget.pages = 1_000
     entry = RuleEntry("drop_params", "sid")

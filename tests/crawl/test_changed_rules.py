@@ -1,4 +1,4 @@
-"""A job that goes on under other rules, again and again, gets every page."""
+"""A job that is resumed under changed rules, again and again, gets every page."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ JOB = Path("job")
 
 
 class ProxyOfThisCrawl:
-    """Takes back which proxy a request went through: each crawl has a server of its own."""
+    """Removes the proxy of an earlier run from stored requests, since each has its own server."""
 
     def process_request(self, request):
         request.meta.pop("proxy", None)
 
 
 class RandomSite:
-    """A site of pages that link each other by any of their URLs, some of which fail."""
+    """A site whose pages link each other by any of their URLs, some of which fail."""
 
     def __init__(self, draw: random.Random) -> None:
         self._links = {
@@ -69,7 +69,7 @@ class RandomSite:
 
     @property
     def promised(self):
-        """The pages that are linked by a URL which does not fail, by pages that are."""
+        """The pages that are reachable by links that do not fail."""
         found, left = set(), [0]
         while left:
             number = left.pop()
@@ -81,7 +81,7 @@ class RandomSite:
 
 
 def kill(draw):
-    """Leave of the job what is left where it is killed after some record."""
+    """Leave the job as a kill after a random record would."""
     journal = Journal(JOB / FILE)
     journal.scan(lambda _: None)
     records = list(journal)
@@ -97,7 +97,7 @@ def kill(draw):
 )
 @deferred_f_from_coro_f
 async def test_no_page_is_lost(crawl, seeds):
-    """Whether each run is stopped in order or killed."""
+    """No page is lost, whether runs are stopped in order or killed."""
     for seed in seeds:
         draw = random.Random(seed)
         site = RandomSite(draw)
@@ -126,7 +126,10 @@ async def test_no_page_is_lost(crawl, seeds):
 
 @deferred_f_from_coro_f
 async def test_journal_that_cannot_be_written_anew_stops_the_crawl(crawl, monkeypatch):
-    """On a full disk; it would take the page that has the fingerprint of another one for seen."""
+    """If the journal cannot be rewritten for new rules, the crawl stops.
+
+    Else a page would be taken for seen that has the old fingerprint of another.
+    """
     pages = {"/": links("/a?sid=1"), "/a?sid=1": page("one"), "/b": links("/a"), "/a": page("a")}
     settings = {"JOBDIR": str(JOB), "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     await crawl(site(pages), settings)
@@ -144,7 +147,7 @@ async def test_journal_that_cannot_be_written_anew_stops_the_crawl(crawl, monkey
 
 
 class Raising(FollowSpider):
-    """Fails at all pages but the first: what it was to make of them is done again."""
+    """Raises at all pages but the first."""
 
     def parse(self, response):
         if response.url != f"{SITE}/":
@@ -154,7 +157,10 @@ class Raising(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_linked_urls_are_scheduled_after_what_stands_in_the_journal(crawl):
-    """Of those that are one page now the first there is fetched, which its outcome is taken for."""
+    """The requests in the journal are scheduled before the linked URLs that rewriting replaced.
+
+    Outcomes in the journal belong to the former.
+    """
     hop, linked = "/a?sid=1&v=1", "/a?sid=1&v=2"
     pages = {"/": links(linked, "/r"), "/r": redirect(hop), hop: page("a"), linked: page("a")}
     settings = {"JOBDIR": str(JOB), "URLCANON_REWRITE": True, "CONCURRENT_REQUESTS": 1}
@@ -169,7 +175,7 @@ async def test_linked_urls_are_scheduled_after_what_stands_in_the_journal(crawl)
 
 @deferred_f_from_coro_f
 async def test_what_was_dropped_is_not_taken_for_a_page_that_was_fetched(crawl):
-    """It has the fingerprint of that page under other rules, which an audit finds wrong."""
+    """A dropped URL is not taken for a page that has its fingerprint under other rules."""
     fetched = [f"/a?sid={number}&v={number}" for number in range(4)]
     dropped = ["/a?sid=1&v=0", "/a?sid=2&v=0"]
     urls = [*fetched[1:], *dropped, fetched[0]]
@@ -185,7 +191,7 @@ async def test_what_was_dropped_is_not_taken_for_a_page_that_was_fetched(crawl):
 
 
 class ShortestFirst(FollowSpider):
-    """Follows short links before long ones, and has an item of one page."""
+    """Follows short links first, and has an item of one page."""
 
     def parse(self, response):
         if response.url == f"{SITE}/b":
@@ -196,7 +202,7 @@ class ShortestFirst(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_what_is_queued_when_an_entry_falls_is_not_taken_for_done(crawl):
-    """Another page has its fingerprint since, and that one is done; then the rules are mended."""
+    """A queued request is not taken for a page that got its fingerprint when an entry fell."""
     queued = "/b?id=10"
     urls = [queued, "/b", "/another", "/further", *(f"/a?id={number}" for number in range(3))]
     pages = {"/": links(*urls), **{url: page(f"<p>{url * 40}") for url in urls}}

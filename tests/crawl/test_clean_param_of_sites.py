@@ -1,4 +1,4 @@
-"""Rules that a site declares in its robots.txt, in real crawls."""
+"""URLCANON_CLEAN_PARAM: rules that a site declares in its robots.txt."""
 
 import logging
 
@@ -23,7 +23,7 @@ def _site(robots, *urls):
 
 @deferred_f_from_coro_f
 async def test_clean_param_is_taken_from_the_robots_txt_of_the_crawl(crawl):
-    """What the site declares is dropped below the path that it declares it for."""
+    """Declared parameters are dropped below the path they are declared for."""
     respond = _site(
         b"User-agent: *\nDisallow:\nClean-param: sid&ref /forum/*.php\n",
         "/forum/a.php?sid=1&t=1",
@@ -44,7 +44,7 @@ async def test_clean_param_is_taken_from_the_robots_txt_of_the_crawl(crawl):
 
 @deferred_f_from_coro_f
 async def test_names_that_select_content_are_reported_and_not_taken(crawl, caplog):
-    """Owners declare `page` too; it is said in the log and loses no page."""
+    """Names that select content, such as `page`, are logged and not dropped."""
     respond = _site(b"Clean-param: page&sid /", "/a?page=1&sid=1", "/a?page=2&sid=2", "/a?page=2")
     with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
         result = await crawl(respond, ON)
@@ -55,7 +55,7 @@ async def test_names_that_select_content_are_reported_and_not_taken(crawl, caplo
 
 @deferred_f_from_coro_f
 async def test_no_more_lines_of_all_sites_are_taken_than_memory_holds(crawl, monkeypatch):
-    """Of a later site all is fetched."""
+    """Beyond a number of rules of all sites, further ones are not taken, and all is fetched."""
     monkeypatch.setattr(clean_param, "_MOST_RULES", 1)
     robots = Response(body=b"Clean-param: sid /\n")
     hosts = [f"http://{name}.example" for name in "ab"]
@@ -73,7 +73,7 @@ async def test_no_more_lines_of_all_sites_are_taken_than_memory_holds(crawl, mon
 
 @deferred_f_from_coro_f
 async def test_each_port_of_a_host_has_lines_of_its_own(crawl):
-    """What the robots.txt of one says takes back nothing of another one's."""
+    """Each port of a host has rules of its own."""
     names = {SITE: "sid", f"{SITE}:8080": "ref"}
     paths = [f"/{name}?{name}={number}" for number in (1, 2) for name in names.values()]
     pages = {}
@@ -89,7 +89,7 @@ async def test_each_port_of_a_host_has_lines_of_its_own(crawl):
 
 @deferred_f_from_coro_f
 async def test_ports_of_a_host_together_declare_no_more_than_one_may(crawl, monkeypatch):
-    """Each line is held against each URL of the host, whatever its port."""
+    """All ports of a host together have the bound of one, since each URL is tested on all rules."""
     monkeypatch.setattr(clean_param, "MOST_NAMES", 3)
     origins = [SITE, f"{SITE}:8080", f"{SITE}:8081"]
     lines = Response(body=b"Clean-param: sid&ref /\n")
@@ -101,7 +101,10 @@ async def test_ports_of_a_host_together_declare_no_more_than_one_may(crawl, monk
 
 @deferred_f_from_coro_f
 async def test_no_more_than_512_000_bytes_are_read_and_no_half_of_a_line(crawl):
-    """What is left of a line that is cut off may be the name of another parameter."""
+    """Only the first 512,000 bytes are read, without a line that is cut off.
+
+    Half a name may be that of another parameter.
+    """
     first, cut, last = b"Clean-param: sid /\n", b"\nClean-param: v", b"w /\nClean-param: late /\n"
     robots = first + b"#" * (512_000 - len(first + cut)) + cut + last
     names = ("sid", "v", "vw", "late")
@@ -113,7 +116,7 @@ async def test_no_more_than_512_000_bytes_are_read_and_no_half_of_a_line(crawl):
 
 @deferred_f_from_coro_f
 async def test_no_half_of_a_line_is_read_where_a_robots_txt_is_cut_short(crawl):
-    """Where the user takes what there is of it, as where more is announced than is sent."""
+    """The last line of a truncated robots.txt is not read."""
     half = b"Clean-param: sid /\nClean-param: v"
     robots = Response(body=half + b"w" * len(half), fault=Fault.TRUNCATION)
     urls = [f"/{name}?{name}={number}" for name in ("sid", "v") for number in (1, 2)]
@@ -123,7 +126,7 @@ async def test_no_half_of_a_line_is_read_where_a_robots_txt_is_cut_short(crawl):
 
 @deferred_f_from_coro_f
 async def test_what_a_robots_txt_says_does_not_command_the_terminal(crawl, caplog):
-    """Escapes, and marks that turn the direction of writing, are shown as what they are."""
+    """Escapes and marks of direction in robots.txt are escaped in the log."""
     robots = "Clean-param: page\u202e\x1b[2J\x9b2J=1 /".encode()
     with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
         await crawl(_site(robots, "/a"), ON)
@@ -135,7 +138,7 @@ async def test_what_a_robots_txt_says_does_not_command_the_terminal(crawl, caplo
 
 @deferred_f_from_coro_f
 async def test_off_by_default(crawl):
-    """Without the setting nothing that a site declares has an effect."""
+    """By default nothing that a site declares has an effect."""
     respond = _site(b"Clean-param: sid /", "/a?sid=1", "/a?sid=2")
     result = await crawl(respond, {"ROBOTSTXT_OBEY": True})
     assert len([hit for hit in result.hits if hit.startswith("/a")]) == 2
@@ -143,7 +146,7 @@ async def test_off_by_default(crawl):
 
 @deferred_f_from_coro_f
 async def test_rules_of_the_user_win(crawl):
-    """What the user takes back stays, whatever the site declares."""
+    """A parameter that the user keeps is not dropped."""
     respond = _site(b"Clean-param: sid&ref /", "/a?sid=1&ref=1", "/a?sid=2&ref=1", "/a?sid=2&ref=2")
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["!sid"]}}}
     result = await crawl(respond, {**ON, **rules})
@@ -152,7 +155,7 @@ async def test_rules_of_the_user_win(crawl):
 
 @deferred_f_from_coro_f
 async def test_robots_txt_behind_a_redirect_is_for_the_site_that_was_asked(crawl):
-    """RFC 9309, section 2.3.1.2: the rules hold for the authority of the first request."""
+    """Rules behind a redirect hold for the first authority (RFC 9309, section 2.3.1.2)."""
     answers = _site(redirect("http://other.example/r.txt"), "/a?sid=1", "/a?sid=2")
 
     def respond(request):
@@ -166,7 +169,7 @@ async def test_robots_txt_behind_a_redirect_is_for_the_site_that_was_asked(crawl
 
 @deferred_f_from_coro_f
 async def test_bad_robots_txt_loses_nothing(crawl):
-    """Overlong lines, a wrong encoding and garbage are counted, and the crawl goes on."""
+    """Overlong lines, wrong encodings and garbage are ignored."""
     robots = b"\xff\xfeClean-param: a\nClean-param: " + b"x" * 10_000 + b"\nClean-param: \xe9 /\n"
     result = await crawl(_site(robots, "/a?sid=1", "/a?sid=2"), ON)
     assert len([hit for hit in result.hits if hit.startswith("/a")]) == 2
@@ -175,7 +178,7 @@ async def test_bad_robots_txt_loses_nothing(crawl):
 
 @deferred_f_from_coro_f
 async def test_without_robots_txt_the_setting_is_pointless(crawl, caplog):
-    """Where no robots.txt is fetched, a warning says that the setting has no effect."""
+    """A warning says that the setting has no effect without ROBOTSTXT_OBEY."""
     with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
         await crawl(_site(b"", "/a"), {"URLCANON_CLEAN_PARAM": True})
     assert "ROBOTSTXT_OBEY is off" in caplog.text

@@ -1,4 +1,4 @@
-"""A crawl is put together by whichever component is constructed first."""
+"""Whichever component is constructed first puts the crawl together."""
 
 from collections import Counter
 from itertools import permutations
@@ -73,7 +73,7 @@ def components_in(order):
 )
 @deferred_f_from_coro_f
 async def test_order_of_construction_makes_no_difference(crawl, order):
-    """All of it works: attribution, rescue, audit, declared canonicals, the journal, the report."""
+    """Everything works in each order in which components are constructed."""
     answers = {
         "/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2"),
         "/a?sid=1": page("missing", status=404),
@@ -107,7 +107,7 @@ async def test_order_of_construction_makes_no_difference(crawl, order):
 
 @pytest.mark.parametrize("component", COMPONENTS[:3])
 def test_component_of_a_crawl_without_an_engine(component):
-    """Nothing asks for an engine before there is one; the crawl is the same for all components."""
+    """Components need no engine to be made, and share one crawl."""
     crawler = get_crawler(FollowSpider, {**RULES, "URLCANON_REWRITE": True})
     component.from_crawler(crawler)
     crawl = Crawl.of(crawler)
@@ -116,13 +116,13 @@ def test_component_of_a_crawl_without_an_engine(component):
 
 
 def test_second_fingerprinter_gives_the_same_fingerprints():
-    """A component that makes one of its own gets the one of the crawl."""
+    """Another component that makes our fingerprinter gets the one of the crawl."""
     crawler = get_crawler(FollowSpider, {**RULES, "ADDONS": {"scrapy_urlcanon.Addon": 500}})
     assert RequestFingerprinter.from_crawler(crawler) is crawler.request_fingerprinter
 
 
 class OwnScheduler:
-    """A scheduler with the methods of one, which may have its queue anywhere."""
+    """A scheduler of the user, whose queue may be anywhere."""
 
     def has_pending_requests(self):
         return False
@@ -140,6 +140,9 @@ class OwnScheduler:
     [("scrapy.core.scheduler.Scheduler", True), (ClosedScheduler, True), (OwnScheduler, False)],
 )
 def test_scheduler_is_local_if_it_is_that_of_scrapy(scheduler, is_scrapys):
-    """Scrapy itself takes any class with such methods for a subclass of its own."""
+    """Only Scrapy's scheduler and its subclasses count as local.
+
+    Scrapy itself takes any class with such methods for a subclass.
+    """
     assert issubclass(OwnScheduler, Scheduler)
     assert is_local(Settings({"SCHEDULER": scheduler})) is is_scrapys

@@ -1,4 +1,4 @@
-"""Databases that are begun: what a kill leaves of one, and what several processes make of it."""
+"""SQLite files whose creation is killed, or done by several processes at once."""
 
 import shutil
 import sqlite3
@@ -18,7 +18,7 @@ PROCESSES = 8
 
 @pytest.fixture
 def states_of(tmp_path, monkeypatch):
-    """Return what makes a database, and tells what stands on the disk before each statement."""
+    """Return directories with what is on the disk before each statement that creates the file."""
     connect, states = sqlite3.connect, []
 
     def connected(path, *arguments, **options):
@@ -41,7 +41,10 @@ def states_of(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", [SeenPages, SkipPlaces, DiskSet, ObservationStore])
 def test_database_whose_making_is_killed_is_made_anew(kind, states_of):
-    """After any statement: there is no half of it, which would be taken for another program's."""
+    """A file whose creation was killed after any statement is created anew.
+
+    It is not taken for a database of another program.
+    """
     states = states_of(kind)
     assert len(states) > 5
     for state in states:
@@ -50,7 +53,7 @@ def test_database_whose_making_is_killed_is_made_anew(kind, states_of):
 
 @pytest.mark.parametrize("kind", [SeenPages, SkipPlaces, ObservationStore])
 def test_processes_that_make_one_database_have_one(kind, tmp_path):
-    """As of four crawls that begin at a time: none finds the half of what another one makes."""
+    """Of several processes that create one file at once none finds a half of it."""
     for number in range(5):
         together = Barrier(PROCESSES)
 

@@ -1,4 +1,4 @@
-"""What links call a page speaks for or against what another one declares of it."""
+"""The texts of links speak for or against the canonical URLs that pages declare."""
 
 from random import Random
 
@@ -24,9 +24,9 @@ _PAGES = 60
 
 
 class Shop:
-    """Pages that are linked with ``ref`` and without, and say that the latter is their address.
+    """Pages that are linked with ``ref`` and without, and declare the URL without it.
 
-    One in twenty lies. What it shows differs from what it declares by its title and a word or two.
+    One in twenty lies. It differs from what it declares by its title and a word or two.
     """
 
     def __init__(self, style, seed, *, label=None):
@@ -68,7 +68,7 @@ class Shop:
 @pytest.mark.parametrize("style", STYLES)
 @deferred_f_from_coro_f
 async def test_lie_is_found_where_links_call_the_pages_otherwise(crawl, style):
-    """What it declares is fetched, since a link calls it otherwise; the truth saves fetches."""
+    """A declared URL is fetched if links to it have another text; right ones are still saved."""
     shop = Shop(style, style)
     off, on = await crawl(shop, ORDERED), await crawl(shop, ON)
     assert {f"/p/{n}" for n in shop.liars} <= set(on.hits)
@@ -78,7 +78,7 @@ async def test_lie_is_found_where_links_call_the_pages_otherwise(crawl, style):
 @pytest.mark.parametrize("label", [None, "link", "<img src=/x.png>"])
 @deferred_f_from_coro_f
 async def test_truth_is_believed_whatever_links_say(crawl, label):
-    """Where all pages tell the truth most of what they declare is not fetched."""
+    """If all pages tell the truth, most of what they declare is not fetched."""
     shop = Shop("a part of it", 1, label=label)
     shop.liars = set()
     on = await crawl(shop, ON)
@@ -88,7 +88,7 @@ async def test_truth_is_believed_whatever_links_say(crawl, label):
 
 @deferred_f_from_coro_f
 async def test_page_that_no_link_calls_anything_is_fetched(crawl):
-    """Where the others were called what they are, nothing speaks for it."""
+    """A declared URL whose links have no text is fetched if the others had right texts."""
     shop = Shop("the title", 1)
     shop.liars = set()
     shop._link, named = (
@@ -110,7 +110,7 @@ async def test_page_that_no_link_calls_anything_is_fetched(crawl):
     ],
 )
 def test_what_links_are_called_is_read_once(link, monkeypatch):
-    """However many there are to one page, and whatever stands behind one that does not end."""
+    """Link texts are read once per page, with many links to it and in broken HTML."""
     read = []
     monkeypatch.setattr(link_labels, "_folded", lambda text: read.append(text) or text.strip())
     body = "".join(map(link.format, range(200)))
@@ -124,10 +124,10 @@ def test_what_links_are_called_is_read_once(link, monkeypatch):
 
 
 def saved(result):
-    """Return how many of the pages that are declared were not fetched."""
+    """Return how many of the declared pages were not fetched."""
     return len({f"/p/{n}" for n in range(_PAGES - 5)} - set(result.hits))
 
 
 def titles(result):
-    """Return the titles of what the spider got."""
+    """Return the titles of the pages that the spider got."""
     return {item["text"].partition("<title>")[2].partition("</title>")[0] for item in result.items}

@@ -1,4 +1,4 @@
-"""A canonical URL that a page declares is not fetched, where that has proved right."""
+"""A declared canonical URL is not fetched once such declarations have proved right."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ from scrapy_urlcanon.exceptions import ConfigurationError
 
 @deferred_f_from_coro_f
 async def test_right_canonicals_save_requests_and_lose_no_page(crawl):
-    """Once five pages were right the canonical URL of a page that the spider has is dropped."""
+    """After five pages were right, canonical URLs of pages that the spider has are dropped."""
     site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
     off = await crawl(site, ORDERED)
     on = await crawl(site, ON)
@@ -51,14 +51,14 @@ async def test_right_canonicals_save_requests_and_lose_no_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_four_pages_are_not_enough(crawl):
-    """Too little evidence is none."""
+    """Four right pages are too little evidence."""
     result = await crawl(respond_with(shop, BOTH[:-2], VARIANTS, CANONICALS), ON)
     assert set(CANONICALS) <= set(result.hits)
 
 
 @deferred_f_from_coro_f
 async def test_link_header(crawl):
-    """What a Link header declares counts as what a link element does."""
+    """A Link header declares as a link element does."""
 
     def answer(request):
         headers = (("Content-Type", "text/html"), ("Link", f'<{request.path}>; rel="canonical"'))
@@ -71,7 +71,7 @@ async def test_link_header(crawl):
 
 @deferred_f_from_coro_f
 async def test_link_element_in_the_body_declares_nothing(crawl):
-    """What stands in the body may have been written by a visitor."""
+    """A link element in the body is ignored: a visitor may have written it."""
 
     def answer(request):
         subject = request.path[1:]
@@ -85,7 +85,7 @@ async def test_link_element_in_the_body_declares_nothing(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_that_links_its_own_canonical_url(crawl):
-    """The page is with the spider when its links are scheduled: its canonical URL is dropped."""
+    """A page's link to its own canonical URL is dropped."""
 
     def answer(request):
         return article(request.path[1:], request.path, urls=[request.path])
@@ -97,7 +97,7 @@ async def test_page_that_links_its_own_canonical_url(crawl):
 
 @deferred_f_from_coro_f
 async def test_other_registrable_domain(crawl):
-    """What another site shows is not for this one to say; a subdomain may."""
+    """A declared URL on another registrable domain is fetched; one on a subdomain need not be."""
     for host, is_dropped in (("other.example", False), ("www.site.example", True)):
 
         def answer(request, host=host):
@@ -120,7 +120,7 @@ CYCLE = {"a": "/b{}", "b": "/a{}"}
 )
 @deferred_f_from_coro_f
 async def test_chains_and_cycles(crawl, declares, order):
-    """However pages declare each other, the spider gets one of those that show the same."""
+    """In chains and cycles of declarations the spider gets one URL of each page."""
 
     def answer(request):
         letter, number = request.path[1], request.path[2:]
@@ -154,7 +154,7 @@ forms = st.builds(
     lifo=st.booleans(),
 )
 def test_true_canonicals_lose_nothing(found, declares, redirects, dead, audit, lifo):  # noqa: PLR0917
-    """Whatever declares what of its own page, even if all of that is believed at once."""
+    """True declarations of any form lose no page, even if all are believed at once."""
     start = "http://site.example/p0"
     dead = dead - {start}
     linked = {
@@ -181,18 +181,18 @@ def test_true_canonicals_lose_nothing(found, declares, redirects, dead, audit, l
 
 
 def page_of(url):
-    """Return the number of the page that *url* is one of the URLs of."""
+    """Return the number of the page that *url* leads to."""
     return int(url.partition("/p")[2][0])
 
 
 def of_page(url, number):
-    """Return the URL of the form of *url* of another page."""
+    """Return the URL of another page that has the form of *url*."""
     return url.replace(f"/p{page_of(url)}", f"/p{number}")
 
 
 @deferred_f_from_coro_f
 async def test_resumed_job(crawl):
-    """It trusts nothing until it has proof of its own; what was dropped stays dropped."""
+    """A resumed job needs new proof, and does not fetch what was dropped."""
     job = {**ON, "JOBDIR": "job"}
     first = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS[:10]), job)
     assert not set(CANONICALS) & set(first.hits)
@@ -207,7 +207,7 @@ async def test_resumed_job(crawl):
 
 @deferred_f_from_coro_f
 async def test_suspension_outlives_the_run(crawl):
-    """What the audit turned off for a domain is off when the job is resumed."""
+    """What the audit suspended for a domain stays so when the job is resumed."""
     job = {**AUDITED, "JOBDIR": "job"}
     first = await crawl(respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS), job)
     assert first.figures["audit/suspended/declared_canonical"] == 1
@@ -230,7 +230,7 @@ def text_of(path):
 
 @deferred_f_from_coro_f
 async def test_report_says_which_page_declared_it(crawl):
-    """The drops stand by the option and by the page, as those of a rule do."""
+    """The report names the pages that declared what was dropped."""
     site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
     await crawl(site, {**ON, "URLCANON_REPORT": ["report.json", "report.html"]})
     report = json.loads(text_of("report.json"))
@@ -248,7 +248,7 @@ async def test_report_says_which_page_declared_it(crawl):
 
 @deferred_f_from_coro_f
 async def test_scheduler_without_a_dupefilter(crawl, caplog):
-    """It is told once, and every page is fetched."""
+    """If the scheduler has no duplicate filter one warning says so, and all is fetched."""
     site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
     result = await crawl(site, {**ON, "SCHEDULER": ClosedScheduler})
     assert set(CANONICALS) <= set(result.hits)
@@ -259,6 +259,6 @@ async def test_scheduler_without_a_dupefilter(crawl, caplog):
 @pytest.mark.parametrize("value", ["yes", 2, "cross-domain"])
 @deferred_f_from_coro_f
 async def test_bad_value(crawl, value):
-    """A value that is neither True nor False stops the crawl before its first request."""
+    """A value other than True or False stops the crawl before its first request."""
     with pytest.raises(ConfigurationError, match="URLCANON_DECLARED_CANONICAL: expected True or"):
         await crawl(shop, {"URLCANON_DECLARED_CANONICAL": value})

@@ -1,4 +1,4 @@
-"""A canonical URL is fetched all the same where the spider would not have had its page."""
+"""Declared canonical URLs that are fetched all the same, since a page would be lost."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from sites import SITE, FollowSpider
 
 @deferred_f_from_coro_f
 async def test_canonical_that_was_requested_before(crawl):
-    """What is in the queue already is fetched, and is a duplicate of nothing."""
+    """A canonical URL that was queued before is fetched."""
     both = [url for pair in zip(VARIANTS, CANONICALS, strict=True) for url in pair]
     result = await crawl(respond_with(shop, BOTH, both, CANONICALS), ON)
     assert set(CANONICALS) <= set(result.hits)
@@ -24,7 +24,7 @@ async def test_canonical_that_was_requested_before(crawl):
 @pytest.mark.parametrize("status", [203, 404, 500])
 @deferred_f_from_coro_f
 async def test_page_that_is_no_success_declares_nothing(crawl, status):
-    """An error page may declare the page that is missing, even where the spider handles it."""
+    """An error page declares nothing, even if the spider handles it."""
 
     def answer(request):
         is_odd = request.target in VARIANTS
@@ -38,7 +38,7 @@ async def test_page_that_is_no_success_declares_nothing(crawl, status):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_the_canonical_url_is_followed(crawl):
-    """A variant that redirects to what is taken as seen still leads there."""
+    """A redirect to the canonical URL is followed, though a link to it would be dropped."""
 
     def answer(request):
         return redirect(request.path) if "sid=2" in request.query else shop(request)
@@ -50,7 +50,10 @@ async def test_redirect_to_the_canonical_url_is_followed(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_canonical_url_that_was_dropped(crawl):
-    """It leads to a page that the spider has: no other URL of its source has to be tried."""
+    """A redirect to a dropped canonical URL leads to a page that the spider has.
+
+    No other URL of its source is tried.
+    """
 
     def answer(request):
         return redirect("/item10") if request.path == "/old" else shop(request)
@@ -63,7 +66,7 @@ async def test_redirect_to_a_canonical_url_that_was_dropped(crawl):
 
 @deferred_f_from_coro_f
 async def test_canonical_that_redirects_back(crawl):
-    """The canonical URL of which a redirect leads to the page that declares it loses nothing."""
+    """A canonical URL that redirects to the page that declares it loses nothing."""
 
     def answer(request):
         return shop(request) if request.query else redirect(f"{request.path}?sid=1")
@@ -80,7 +83,7 @@ async def test_canonical_that_redirects_back(crawl):
 )
 @deferred_f_from_coro_f
 async def test_requests_that_are_not_to_be_filtered(crawl, options):
-    """Only plain requests for the page are dropped."""
+    """Unfiltered requests, other methods and requests without rules are fetched."""
 
     class Asking(FollowSpider):
         def parse(self, response):
@@ -94,7 +97,7 @@ async def test_requests_that_are_not_to_be_filtered(crawl, options):
 
 
 class UrlFingerprinter:
-    """A fallback that looks at nothing but the URL."""
+    """A fallback that looks at the URL alone."""
 
     def fingerprint(self, request):
         return request.url.encode()
@@ -103,7 +106,7 @@ class UrlFingerprinter:
 @pytest.mark.parametrize("meta", [{"urlcanon": False}, {"urlcanon": {}}, {"verbatim_url": True}])
 @deferred_f_from_coro_f
 async def test_request_with_rules_of_its_own(crawl, meta):
-    """It is not touched, though the fallback gives it the fingerprint of what was declared."""
+    """A request with rules of its own is fetched, even if its fallback fingerprint is the same."""
 
     class Asking(FollowSpider):
         def parse(self, response):
@@ -121,7 +124,7 @@ async def test_request_with_rules_of_its_own(crawl, meta):
 
 @deferred_f_from_coro_f
 async def test_start_requests_are_fetched(crawl):
-    """A start request is none that a page led to, however late it comes."""
+    """Start requests are fetched, however late they come."""
 
     class Late(FollowSpider):
         def _start(self, urls):
@@ -144,7 +147,7 @@ async def test_start_requests_are_fetched(crawl):
 
 
 class Catalogue(CrawlSpider):
-    """Takes items from URLs without a query, and only follows the others."""
+    """Takes items from URLs without a query, and follows the others."""
 
     name = "catalogue"
 
@@ -167,7 +170,7 @@ class Catalogue(CrawlSpider):
 
 @deferred_f_from_coro_f
 async def test_page_that_another_callback_is_for(crawl):
-    """A callback that has not had the page gets it."""
+    """A canonical URL is fetched for a callback that has not got the page."""
     site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
     result = await crawl(site, ON, spider=Catalogue)
     assert set(CANONICALS) <= set(result.crawler.spider.taken)

@@ -1,4 +1,4 @@
-"""Canonical URLs that are declared on sites whose pages are others at each visit."""
+"""Declared canonical URLs on sites whose pages change at each visit."""
 
 from itertools import count
 
@@ -36,10 +36,10 @@ def hubs_of(pages):
 
 
 def moving_site(moves, lies=lambda _: False):
-    """Return a site on which *moves* says what each visit adds.
+    """Return a site whose pages have what *moves* adds at each visit.
 
-    Each page declares the URL without ``ref``. Where it *lies* that is another page, of which
-    nothing else tells.
+    Each page declares the URL without ``ref``. If it *lies*, that is another page, and nothing else
+    shows it.
     """
     hubs, visits = {"/": links("/hub0"), **hubs_of(PAGES)}, count()
 
@@ -58,7 +58,7 @@ def moving_site(moves, lies=lambda _: False):
 @pytest.mark.parametrize("moves", MOVES)
 @deferred_f_from_coro_f
 async def test_moving_pages_are_believed_once_looking_different_says_nothing(crawl, moves):
-    """After that it is no reason for doubt: a comparison of each would cost what is saved."""
+    """Pages that change at each visit are believed once differences were seen to mean nothing."""
     result = await crawl(moving_site(MOVES[moves]), SETTINGS)
     urls = {f"/item{n}" for n in PAGES}
     assert {url.partition("?")[0] for url in result.pages} >= urls
@@ -68,9 +68,10 @@ async def test_moving_pages_are_believed_once_looking_different_says_nothing(cra
 @pytest.mark.parametrize("moves", MOVES)
 @deferred_f_from_coro_f
 async def test_moving_pages_that_begin_to_lie_lose_nothing(crawl, moves):
-    """One of twenty is fetched although it is believed, and compared whatever that costs.
+    """If such pages begin to lie, no page is lost.
 
-    What no such probe meets is told of when there is nothing more to fetch.
+    One of twenty declared URLs is fetched and compared all the same; what these probes miss is
+    found at the end of the crawl.
     """
     first = len(PAGES) // 2
     result = await crawl(moving_site(MOVES[moves], lambda n: n >= first), SETTINGS)

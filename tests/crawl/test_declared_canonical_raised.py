@@ -1,4 +1,4 @@
-"""A page declares nothing that no callback has, or not all of, or whose callback raised."""
+"""A page declares nothing if no callback has it, or not all of it, or if its callback raised."""
 
 import asyncio
 from dataclasses import replace
@@ -22,7 +22,7 @@ from sites import FollowSpider, links
 
 
 class Handling:
-    """A spider middleware that collects what callbacks raise."""
+    """A spider middleware that handles the exceptions of callbacks."""
 
     def process_spider_exception(self, response, exception):
         del response, exception
@@ -43,7 +43,7 @@ class Refusing:
 
 
 class Forgiving(FollowSpider):
-    """Makes nothing of a page that a middleware keeps from its callback."""
+    """Has an errback that ignores the failure."""
 
     def parse(self, response):
         for each in super().parse(response):
@@ -64,7 +64,7 @@ class Raising(FollowSpider):
 
 
 class RaisingLate(FollowSpider):
-    """Raises once the canonical URLs are linked and dropped."""
+    """Raises after the canonical URLs were linked and dropped."""
 
     async def parse(self, response):
         if is_refused(response):
@@ -79,7 +79,7 @@ class RaisingLate(FollowSpider):
 @pytest.mark.parametrize("spider", [Raising, RaisingLate])
 @deferred_f_from_coro_f
 async def test_canonical_is_fetched_where_the_callback_raised(crawl, spider, audit, middlewares):
-    """Whether it is linked before or afterwards, and whoever handles the exception."""
+    """If the callback raised, the canonical URL is fetched, whether linked before or after."""
     settings = {**ON, "URLCANON_AUDIT": audit, "SPIDER_MIDDLEWARES": middlewares}
     result = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS), settings, spider=spider)
     assert articles(result) == SUBJECTS
@@ -92,7 +92,10 @@ async def test_canonical_is_fetched_where_the_callback_raised(crawl, spider, aud
 )
 @deferred_f_from_coro_f
 async def test_canonical_is_fetched_where_a_middleware_kept_the_page(crawl, spider, middlewares):
-    """What is made of that passes the middlewares as the output of a callback does."""
+    """If a middleware kept the page from the callback, the canonical URL is fetched.
+
+    Even if an errback or another middleware handled that.
+    """
     settings = {**ON, "SPIDER_MIDDLEWARES": middlewares}
     result = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS), settings, spider=spider)
     assert articles(result) == SUBJECTS
@@ -100,7 +103,7 @@ async def test_canonical_is_fetched_where_a_middleware_kept_the_page(crawl, spid
 
 @deferred_f_from_coro_f
 async def test_canonical_of_a_page_that_was_cut_short_is_fetched(crawl):
-    """The spider takes what there is of it, and may not have all that the page links."""
+    """The canonical URL of a truncated page is fetched: links may be missing."""
 
     def answer(request):
         if request.target in VARIANTS:
@@ -116,7 +119,7 @@ async def test_canonical_of_a_page_that_was_cut_short_is_fetched(crawl):
 
 @deferred_f_from_coro_f
 async def test_canonical_that_is_linked_nearer_is_fetched(crawl):
-    """The limit of the depth may have cut off what the page links that declares it."""
+    """A canonical URL linked at a lower depth is fetched: DEPTH_LIMIT may have cut off links."""
     near, deep = "/near", "/deep"
 
     def answer(request):

@@ -1,4 +1,4 @@
-"""What else a page and its links say of its address is heard where it was right before."""
+"""Further evidence of what a page's URL is, such as og:url and the texts of links."""
 
 import pytest
 from declaring_shop import BOTH, CANONICALS, ON, VARIANTS, article, declared, respond_with, shop
@@ -15,7 +15,7 @@ from scrapy_urlcanon.pages.verdict import Verdict
 
 
 def saying_of_themselves(targets):
-    """Return a shop in which the pages of *targets* have their own URL as their ``og:url``."""
+    """Return a shop in which the pages of *targets* have their own URL as ``og:url``."""
 
     def answer(request):
         body = shop(request).body.decode()
@@ -27,7 +27,7 @@ def saying_of_themselves(targets):
 
 @deferred_f_from_coro_f
 async def test_page_that_contradicts_itself_is_not_believed(crawl):
-    """Its own URL stands in its ``og:url``, which no page had that was right."""
+    """A page whose og:url differs from its canonical is not believed if right pages agree."""
     answer = saying_of_themselves(VARIANTS)
     result = await crawl(respond_with(answer, BOTH, VARIANTS, CANONICALS), ON)
     assert set(CANONICALS) <= set(result.hits)
@@ -35,7 +35,7 @@ async def test_page_that_contradicts_itself_is_not_believed(crawl):
 
 @deferred_f_from_coro_f
 async def test_contradiction_that_says_nothing_is_not_heard(crawl):
-    """Pages that were right had the same."""
+    """It is believed if right pages had the same difference."""
     answer = saying_of_themselves([*BOTH, *VARIANTS])
     result = await crawl(respond_with(answer, BOTH, VARIANTS, CANONICALS), ON)
     assert not set(CANONICALS) & set(result.hits)
@@ -43,7 +43,7 @@ async def test_contradiction_that_says_nothing_is_not_heard(crawl):
 
 @deferred_f_from_coro_f
 async def test_canonical_url_of_two_pages_that_differ_is_not_dropped(crawl):
-    """One of them lies, and each declares in a way that was right before."""
+    """A URL that two different pages declare is fetched: one of them lies."""
     proof, others = ([url.replace("sid", "ref") for url in urls] for urls in (BOTH, VARIANTS))
 
     def answer(request):
@@ -57,7 +57,7 @@ async def test_canonical_url_of_two_pages_that_differ_is_not_dropped(crawl):
 
 @deferred_f_from_coro_f
 async def test_titles_of_links_that_hold_a_picture_are_heard(crawl):
-    """What links call a page and the one that it declares was one, and is another here."""
+    """The titles of links with pictures count as their texts."""
 
     def gallery(number, urls):
         names = {url: url.replace("?sid=1", "" if url in BOTH else " as a poster") for url in urls}
@@ -72,14 +72,14 @@ async def test_titles_of_links_that_hold_a_picture_are_heard(crawl):
 
 @deferred_f_from_coro_f
 async def test_declarations_that_are_never_believed_are_counted(crawl):
-    """The second page of a list is not its first one, whatever it declares."""
+    """Implausible declarations, as of page 2 declaring page 1, are counted."""
     pages = [f"/list{n}?page=2" for n in range(10)]
     result = await crawl(respond_with(shop, pages), ON)
     assert declared(result.figures) == {"declared": 10, "implausible": 10}
 
 
 def opened(open_claims, change, number, *, is_probe=False):
-    """Return what is open from now on of a page of *number* that declares in a way."""
+    """Return an open claim of a page with *number* that declares in this way."""
     way, name = Way("a.example", change), str(number).encode()
     claim = Claim(name, f"http://a.example/{number}?sid", b"", "", "", name, way, None)
     each = OpenClaim(claim, None, None, is_probe)
@@ -88,7 +88,7 @@ def opened(open_claims, change, number, *, is_probe=False):
 
 
 def test_all_that_is_open_is_taken_in_turn():
-    """So many at once, of one way after the other, however many ways a site has."""
+    """Open claims are taken a few at a time, by turns of all ways of declaring."""
     open_claims = OpenClaims()
     added = [opened(open_claims, change, number) for number in (1, 2) for change in range(7)]
     taken = [open_claims.take("a.example") for _ in range(4)]
@@ -102,7 +102,7 @@ def test_all_that_is_open_is_taken_in_turn():
     [([Verdict.SAME], False), ([Verdict.ANOTHER], True), ([Verdict.SAME, Verdict.ANOTHER], True)],
 )
 def test_what_is_open_is_doubtful_unless_such_turned_out_to_be_right(verdicts, is_doubtful):
-    """A site may show something else at each visit; a probe counts in any case."""
+    """Open claims are doubtful unless most like them turned out right; probes always are."""
     open_claims, way = OpenClaims(), Way("a.example", "sid goes")
     for number, verdict in enumerate(10 * verdicts):
         open_claims.close(opened(open_claims, way.change, number), verdict)
@@ -115,7 +115,7 @@ def test_what_is_open_is_doubtful_unless_such_turned_out_to_be_right(verdicts, i
 
 
 def test_what_is_closed_takes_no_room(monkeypatch):
-    """Only what is open is counted."""
+    """Closed claims do not count against the bound."""
     monkeypatch.setattr("scrapy_urlcanon.crawl.declared.open_claims._MOST", 2)
     open_claims = OpenClaims()
     both = [opened(open_claims, change, change) for change in (1, 2)]
@@ -127,7 +127,7 @@ def test_what_is_closed_takes_no_room(monkeypatch):
 
 @pytest.mark.parametrize(("label", "is_contradicted"), [("lamp", False), ("details", True)])
 def test_title_around_what_several_pages_are_called_says_nothing(label, is_contradicted):
-    """As "Details - Shop" of a page that declares another one, which a link calls "Details"."""
+    """A link text that several pages have, such as "Details", contradicts no declaration."""
     labels, way = LinkLabels(100), Way("a.example", "sid goes")
 
     def claim(name, called):

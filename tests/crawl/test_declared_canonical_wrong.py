@@ -1,4 +1,4 @@
-"""Pages that declare another page as their own lose none, whenever they begin to."""
+"""Pages that declare another page as their canonical lose none, whenever they begin to."""
 
 import logging
 from collections import Counter
@@ -46,7 +46,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 @deferred_f_from_coro_f
 async def test_wrong_canonicals_lose_no_page(crawl, lie):
-    """Pages that all declare something else are never believed, whatever comes first."""
+    """Pages that all declare another page are never believed, in whatever order they come."""
     target, template = LIES[lie]
     liars = {template.format(n // 10, n): target(n, template) for n in range(60)}
     canonicals = [url for url in dict.fromkeys(liars.values()) if url != "/"]
@@ -68,7 +68,7 @@ async def test_wrong_canonicals_lose_no_page(crawl, lie):
 
 @deferred_f_from_coro_f
 async def test_user_of_a_server_hides_no_page_of_another_one(crawl):
-    """Though what the user declares of own pages, with copies of them, was right before."""
+    """What a user declares of another user's pages is not believed, though own pages were right."""
     true = [f"/~ann/{n}{end}" for n in range(PROOF) for end in ("/item?sid=1", "/copy")]
     lies, hidden = (
         [template.format(n) for n in range(10)] for template in ("/~ann/{}/item?sid=1", "/~ben/{}")
@@ -87,7 +87,7 @@ async def test_user_of_a_server_hides_no_page_of_another_one(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_number_that_goes_is_never_believed(crawl):
-    """However many short listings show the same on every page: a long one does not."""
+    """Page 2 that declares page 1 is never believed, however many short lists were equal."""
     short = [f"/list{n}{query}" for n in range(20) for query in ("?page=2", "")]
     long = [f"/list{n}" for n in range(20, 40)]
 
@@ -103,7 +103,7 @@ async def test_page_number_that_goes_is_never_believed(crawl):
 
 @deferred_f_from_coro_f
 async def test_audit_finds_a_lie_that_begins_later(crawl, caplog):
-    """Its sample goes to the spider, nothing is believed any more, and the rest is let through."""
+    """If pages begin to lie the audit finds it, and all that was dropped is let through."""
     site = respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS, CANONICALS)
     off = await crawl(site, ORDERED)
     with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
@@ -120,7 +120,7 @@ async def test_audit_finds_a_lie_that_begins_later(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_audit_of_what_is_right_costs_its_share(crawl):
-    """The page that the spider has does not come again, and nothing is distrusted."""
+    """Audits of right declarations cost their share, and no page reaches the spider twice."""
     site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
     result = await crawl(site, AUDITED)
     # All of them are dropped at once, and there is room for two audits until these have ended.
@@ -132,7 +132,7 @@ async def test_audit_of_what_is_right_costs_its_share(crawl):
 
 @deferred_f_from_coro_f
 async def test_lie_that_shows_without_an_audit(crawl):
-    """A canonical URL that is fetched for another reason shows that all of them may lie."""
+    """A canonical URL fetched for another reason shows a lie: what was dropped is let through."""
     levels = (BOTH, [*VARIANTS, "/item9"], CANONICALS, ["/item9?sid=1"])
     site = respond_with(liar_from(9), *levels)
     off, on = await crawl(site, ORDERED), await crawl(site, ON)
@@ -142,7 +142,7 @@ async def test_lie_that_shows_without_an_audit(crawl):
 
 @deferred_f_from_coro_f
 async def test_two_pages_that_declare_the_same_and_differ(crawl):
-    """One of them lies: the canonical URL is fetched, though it had been dropped."""
+    """If two different pages declare one URL, it is fetched, though it was dropped before."""
 
     def answer(request):
         subject = f"{request.path[1:]}{'other' * (request.query == 'sid=2')}"
@@ -156,7 +156,7 @@ async def test_two_pages_that_declare_the_same_and_differ(crawl):
 
 @deferred_f_from_coro_f
 async def test_login_form_says_nothing(crawl):
-    """A form that is shown in the place of pages stands for none of them."""
+    """A log-in form in place of pages stands for none of them."""
 
     def answer(request):
         if request.target in VARIANTS:
@@ -170,7 +170,7 @@ async def test_login_form_says_nothing(crawl):
 
 @deferred_f_from_coro_f
 async def test_login_form_is_no_evidence(crawl):
-    """That a page and what it declares both show the form counts once, for all pages."""
+    """Equal log-in forms count once as evidence, for all pages."""
 
     def answer(request):
         is_proof = request.target in BOTH
@@ -182,7 +182,7 @@ async def test_login_form_is_no_evidence(crawl):
 
 @deferred_f_from_coro_f
 async def test_soft_404_refutes_nothing(crawl):
-    """A page that is missing for a while, and says so with a status of 200, is no other page."""
+    """A page that is missing for a while, with status 200, refutes no declaration."""
     gone = [f"/gone{n}" for n in range(4)]
     lost = [f"/item{n}?sid=1" for n in range(5, 10)]
 
@@ -199,7 +199,10 @@ async def test_soft_404_refutes_nothing(crawl):
 
 @deferred_f_from_coro_f
 async def test_variants_of_the_canonical_url(crawl):
-    """They are dropped with it; where it is released and fails, one of them gives the page."""
+    """Variants of a dropped canonical URL are dropped too.
+
+    If it is let through and fails, one of them is fetched.
+    """
     variants = [f"{url}?utm_source={n}" for url in CANONICALS for n in range(3)]
 
     def answer(request):
@@ -216,7 +219,7 @@ async def test_variants_of_the_canonical_url(crawl):
 
 @deferred_f_from_coro_f
 async def test_more_drops_than_are_remembered(crawl):
-    """Those that are forgotten are counted, and let through where they are linked again."""
+    """Drops beyond the bound are counted, and let through when they are linked again."""
     levels = (BOTH, [*VARIANTS, "/item9"], CANONICALS, ["/item9?sid=1"], CANONICALS)
     settings = {**ON, "URLCANON_AUDIT_MAX_PENDING": 5}
     result = await crawl(respond_with(liar_from(9), *levels), settings)
@@ -228,9 +231,9 @@ async def test_more_drops_than_are_remembered(crawl):
 @pytest.mark.parametrize("query", ["?ref=1", "?ref{}=1"])
 @deferred_f_from_coro_f
 async def test_what_cannot_be_told_of_believed_pages_does_not_gather(query, crawl, monkeypatch):
-    """With each page some of it is compared again: all of a thousand, or ways, would take seconds.
+    """Believed pages that could not be judged are compared again a few at a time.
 
-    They are of one way, or each of a way of its own. The site shows each page once.
+    All of a thousand with each page would take seconds.
     """
     right, all_pages, looks, asked = 20, 60, Counter(), Counter()
     look_again = DeclaredCanonicalPages._look_again
@@ -259,7 +262,7 @@ async def test_what_cannot_be_told_of_believed_pages_does_not_gather(query, craw
 
 @deferred_f_from_coro_f
 async def test_pages_of_one_site_are_compared_with_requests_of_that_site(crawl):
-    """No header of a request for another one, which may be its credentials, goes there."""
+    """Comparisons send no header that was meant for another site, such as credentials."""
     one, other = "http://one.example", "http://other.example"
     sent = []
 
@@ -293,7 +296,7 @@ async def test_pages_of_one_site_are_compared_with_requests_of_that_site(crawl):
 
 @deferred_f_from_coro_f
 async def test_views_that_wrongly_declare_their_list_look_through_no_drops(crawl, monkeypatch):
-    """No drop is due to them: of a large shop there may be ten thousand drops that are not."""
+    """A wrong declaration that caused no drop does not search all drops."""
     looks = []
     look = DeclaredCanonicalPages._release_what_is_not_believed
 

@@ -1,4 +1,4 @@
-"""``DEPTH_LIMIT``: from where the depth of a page that has several URLs counts."""
+"""DEPTH_LIMIT: the depth of a page with several URLs is that of its nearest link."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ RULES = {
 
 @deferred_f_from_coro_f
 async def test_depth_counts_from_where_a_page_is_linked_nearest(crawl):
-    """A variant at a lesser depth is not dropped for one that was reached by a long way."""
+    """A variant at a lower depth is fetched, since the limit may have cut off the page's links."""
     pages = {
         "/": links("/1", "/a?sid=1"),
         "/1": links("/2"),
@@ -34,7 +34,7 @@ async def test_depth_counts_from_where_a_page_is_linked_nearest(crawl):
 
 
 class Unfiltered(FollowSpider):
-    """Has no link that it follows dropped."""
+    """Makes all its requests unfiltered."""
 
     def parse(self, response):
         yield {"url": response.url}
@@ -42,7 +42,7 @@ class Unfiltered(FollowSpider):
 
 
 class UnfilteredRaising(Unfiltered):
-    """Raises at each page, once it has followed its links."""
+    """Raises at each page, after following its links."""
 
     def parse(self, response):
         yield from super().parse(response)
@@ -59,7 +59,7 @@ class UnfilteredRaising(Unfiltered):
 )
 @deferred_f_from_coro_f
 async def test_depth_limit_ends_a_crawl_that_drops_nothing(crawl, spider, settings):
-    """Pages that link each other are fetched as deep as the limit says, and no deeper."""
+    """DEPTH_LIMIT ends a crawl of pages that link each other, though nothing is filtered."""
     pages = {"/": links("/a?sid=1"), "/a?sid=1": links("/b"), "/b": links("/a?sid=1", "/a?sid=2")}
     pages["/a?sid=2"] = pages["/a?sid=1"]
     settings = {**RULES, **settings, "DEPTH_LIMIT": 5, "CLOSESPIDER_PAGECOUNT": 60}
@@ -70,7 +70,7 @@ async def test_depth_limit_ends_a_crawl_that_drops_nothing(crawl, spider, settin
 @pytest.mark.parametrize("late", [["/a?sid=1"], ["/a?sid=1", "/a?sid=3"], ["/a?sid=3", "/a?sid=1"]])
 @deferred_f_from_coro_f
 async def test_depth_of_a_page_that_was_had_deeper(crawl, late):
-    """It is fetched again, by one URL after the other: the limit cut off what is within it."""
+    """A page that was fetched deeper is fetched again, by further URLs if the first fails."""
     pages = {
         "/": links("/late", "/1"),
         "/1": links("/2"),
@@ -95,7 +95,7 @@ async def test_depth_of_a_page_that_was_had_deeper(crawl, late):
 @pytest.mark.parametrize("rewrite", [False, True])
 @deferred_f_from_coro_f
 async def test_depth_of_another_page_that_an_audit_finds(crawl, rewrite):
-    """It is that of the first link to it, as without the plugin, and not of the one audited."""
+    """A page that an audit found has the depth of its first link, as without the plugin."""
     text = "<p>" + " ".join(f"word{n}" for n in range(30))
 
     def linking(name, *urls):

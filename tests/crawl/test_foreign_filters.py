@@ -1,4 +1,4 @@
-"""Duplicate filters of a user: which of them ask for our fingerprints."""
+"""Duplicate filters of a user, with and without our fingerprints."""
 
 from loopback import page
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
@@ -9,7 +9,7 @@ RULES = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
 
 
 class Foreign(BaseDupeFilter):
-    """A duplicate filter that goes by the URL as it is."""
+    """A duplicate filter that compares URLs as they are."""
 
     def __init__(self):
         self._seen = set()
@@ -21,12 +21,12 @@ class Foreign(BaseDupeFilter):
         return False
 
     def log(self, request, spider):
-        """Say nothing."""
+        """Do not log."""
 
 
 @deferred_f_from_coro_f
 async def test_duplicate_filter_that_does_not_ask_is_told(crawl, caplog):
-    """Nothing is merged then, and what it drops is not counted as ours."""
+    """A warning names a filter that does not use our fingerprints; its drops are not counted."""
     urls = [f"/a?sid={n}" for n in range(5)]
     pages = {"/": links(*urls, *urls, *urls), **{url: page("a") for url in urls}}
     with caplog.at_level("WARNING", "scrapy_urlcanon"):
@@ -53,7 +53,7 @@ class OfAllButListings(RFPDupeFilter):
 
 @deferred_f_from_coro_f
 async def test_duplicate_filter_that_drops_nothing_is_told(crawl, caplog):
-    """When the crawl ends: until then it may yet ask for something."""
+    """A filter that never used our fingerprints is named when the crawl ends."""
     urls = [f"/a?sid={n}" for n in range(5)]
     pages = {"/": links(*urls), **{url: page("a") for url in urls}}
     with caplog.at_level("WARNING", "scrapy_urlcanon"):
@@ -65,7 +65,7 @@ async def test_duplicate_filter_that_drops_nothing_is_told(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_duplicate_filter_that_asks_for_what_is_no_listing_is_ours(crawl, caplog):
-    """It is said of none that it does not ask, since it lets pass what a site begins with."""
+    """A filter that uses our fingerprints for some requests causes no warning."""
     urls = [f"/a?sid={n}" for n in range(3)]
     pages = {f"/list{n}": links(f"/list{n + 1}") for n in range(5)}
     pages |= {"/": links("/list0"), "/list5": links(*urls), **{url: page("a") for url in urls}}

@@ -1,4 +1,4 @@
-"""Rules per spider, from files and from the command line, in real crawls; rewriting."""
+"""Rules of spiders, files and the command line, and rewriting, in real crawls."""
 
 from loopback import page
 from scrapy import Request
@@ -7,7 +7,7 @@ from sites import SITE, FollowSpider, links, site
 
 
 class SpiderWithRules(FollowSpider):
-    """Lays rules of its own over those of the project."""
+    """Has rules of its own over those of the project."""
 
     custom_settings = {  # noqa: RUF012
         "URLCANON_SPIDER_RULES": {"site.example": {"drop_params": ["!ref", "view"]}}
@@ -16,7 +16,7 @@ class SpiderWithRules(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_spider_rules_are_laid_over_the_rules_of_the_project(crawl):
-    """What the spider does not mention stays, what it takes back is off."""
+    """Rules of the spider add to those of the project, and take single entries back."""
     respond = site({"/": links("/a?sid=1&ref=1&view=1", "/a?sid=2&ref=1", "/a?ref=2")}, missing=200)
     settings = {"URLCANON_RULES": {"*": {"drop_params": ["sid", "ref"]}}}
     result = await crawl(respond, settings, spider=SpiderWithRules)
@@ -25,7 +25,7 @@ async def test_spider_rules_are_laid_over_the_rules_of_the_project(crawl):
 
 @deferred_f_from_coro_f
 async def test_rules_from_the_command_line_are_json(crawl):
-    """`-s URLCANON_RULES='{...}'` is a text."""
+    """URLCANON_RULES may be JSON, as on the command line."""
     respond = site({"/": links("/a?sid=1", "/a?sid=2")}, missing=200)
     settings = {"URLCANON_RULES": '{"site.example": {"drop_params": ["sid"]}}'}
     result = await crawl(respond, settings)
@@ -34,7 +34,7 @@ async def test_rules_from_the_command_line_are_json(crawl):
 
 @deferred_f_from_coro_f
 async def test_rules_files_and_rules_are_layers(crawl, tmp_path):
-    """Files are read in order; the setting wins over them."""
+    """Later files win over earlier ones, and the setting over files."""
     (tmp_path / "one.toml").write_text('["site.example"]\ndrop_params = ["sid", "ref"]\n')
     (tmp_path / "two.json").write_text('{"*": {"trailing_slash": "strip"}}')
     respond = site({"/": links("/a?sid=1", "/a/?sid=2", "/a?ref=2")}, missing=200)
@@ -48,7 +48,7 @@ async def test_rules_files_and_rules_are_layers(crawl, tmp_path):
 
 @deferred_f_from_coro_f
 async def test_path_and_query_patterns_hold_where_they_match(crawl):
-    """A path prefix holds on segment borders, a query condition for the pages that fulfil it."""
+    """A path prefix holds on segment borders, a query condition for the URLs that meet it."""
     rules = {
         "site.example/forum/": {"keep_params": ["t"]},
         "site.example/index.php?title=Special:*": {"keep_params": ["title"]},
@@ -70,7 +70,7 @@ async def test_path_and_query_patterns_hold_where_they_match(crawl):
 
 @deferred_f_from_coro_f
 async def test_rewrite_fetches_the_canonical_url(crawl):
-    """With rewrite on for a site the server sees only canonical URLs, from start() too."""
+    """With URLCANON_REWRITE for a site its canonical URLs are fetched, start requests too."""
     respond = site({"/": links("/a?sid=1", "http://other.example/a?sid=1")}, missing=200)
     settings = {
         "URLCANON_RULES": {"*": {"drop_params": ["sid"]}},
@@ -84,7 +84,7 @@ async def test_rewrite_fetches_the_canonical_url(crawl):
 
 @deferred_f_from_coro_f
 async def test_without_rewrite_the_linked_url_is_fetched(crawl):
-    """The canonical URL is but a key."""
+    """Without it the linked URL is fetched as it is."""
     respond = site({"/": links("/a/../b?y=1&x=2&utm_id=3")}, missing=200)
     result = await crawl(respond)
     assert sorted(result.hits) == ["/", "/b?y=1&x=2&utm_id=3"]
