@@ -34,6 +34,11 @@ logger = logging.getLogger(__name__)
 
 _KINDS = {PriorityQueue: "priority", FifoQueue: "fifo", LifoQueue: "lifo"}
 _ATTRIBUTE = "_scrapy_urlcanon_shared"
+_OTHER_CLASSES = Problem(
+    "SCHEDULER",
+    "needs SCHEDULER_QUEUE_CLASS to be one of scrapy-redis, and DUPEFILTER_CLASS to be "
+    "scrapy_urlcanon.redis.RFPDupeFilter",
+)
 
 
 class Scheduler(RedisScheduler):  # type: ignore[misc]
@@ -80,17 +85,16 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     @classmethod
     def _make_shared(cls, crawler: Crawler) -> Shared:
+        # First: what scrapy-redis makes of another one, such as Scrapy's default, is a traceback.
+        if not issubclass(load_object(crawler.settings["DUPEFILTER_CLASS"]), RFPDupeFilter):
+            raise ConfigurationError([_OTHER_CLASSES])
         scheduler = cls.from_settings(crawler.settings)
         spider: Any = crawler.spider
         names = {"spider": spider.name}
         queue_class = load_object(scheduler.queue_cls)
         kind = next((kind for base, kind in _KINDS.items() if issubclass(queue_class, base)), None)
-        if kind is None or not issubclass(load_object(scheduler.dupefilter_cls), RFPDupeFilter):
-            message = (
-                "needs SCHEDULER_QUEUE_CLASS to be one of scrapy-redis, and DUPEFILTER_CLASS to be "
-                "scrapy_urlcanon.redis.RFPDupeFilter"
-            )
-            raise ConfigurationError([Problem("SCHEDULER", message)])
+        if kind is None:
+            raise ConfigurationError([_OTHER_CLASSES])
         queue = queue_class(
             server=scheduler.server,
             spider=spider,

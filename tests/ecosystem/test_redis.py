@@ -57,6 +57,16 @@ async def test_duplicate_filter_asks_for_our_fingerprints(crawl, redis_server):
     assert result.stats["dupefilter/filtered"] == result.figures["dropped"]
 
 
+@deferred_f_from_coro_f
+async def test_duplicate_filter_beside_the_scheduler_of_scrapy(crawl, redis_server):
+    """What was seen is in Redis, and the queue in the process: what a rule merges is merged."""
+    settings = {**RULES, "REDIS_URL": redis_server.url}
+    settings["DUPEFILTER_CLASS"] = OURS["DUPEFILTER_CLASS"]
+    result = await crawl(site(PAGES), settings)
+    assert len([url for url in result.hits if url.startswith("/a")]) == 1
+    assert {"/gone?sid=1", "/gone?sid=2", "/late", "/slash?sid=1"} <= set(result.hits)
+
+
 @pytest.mark.parametrize("queue", QUEUES)
 @deferred_f_from_coro_f
 async def test_one_process(crawl, redis_server, queue):
@@ -274,6 +284,25 @@ async def test_answers_that_are_no_bytes_are_refused(crawl, redis_server):
     settings["REDIS_PARAMS"] = {"decode_responses": True}
     with pytest.raises(ConfigurationError, match=r"REDIS_PARAMS: .*decode_responses"):
         await crawl(site(PAGES), settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SCHEDULER_QUEUE_CLASS", "scrapy.pqueues.ScrapyPriorityQueue"),
+        ("DUPEFILTER_CLASS", "scrapy_redis.dupefilter.RFPDupeFilter"),
+        ("DUPEFILTER_CLASS", "scrapy.dupefilters.RFPDupeFilter"),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_queue_or_filter_that_the_scheduler_cannot_share_is_refused(
+    crawl, redis_server, name, value
+):
+    """Before the first request, and by the names of both settings."""
+    settings = {**RULES, **OURS, "REDIS_URL": redis_server.url, name: value}
+    with pytest.raises(ConfigurationError, match=r"SCHEDULER_QUEUE_CLASS.*DUPEFILTER_CLASS"):
+        await crawl(site(PAGES), settings)
+    assert redis_server.client.keys() == []
 
 
 @pytest.mark.parametrize("trouble", ["gone", "full", "disk full"])

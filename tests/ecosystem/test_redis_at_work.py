@@ -231,6 +231,19 @@ def test_process_waits_for_the_audits_of_others(redis_server):
     assert not is_to_stay(there)
 
 
+# scrapy-redis 0.9.1 logs in the old way that it goes on with what is queued.
+@pytest.mark.filterwarnings("ignore:Spider.log")
+def test_process_waits_for_a_redis_that_is_gone_and_may_be_stopped_then(redis_server):
+    """Nobody knows what is queued; one that is stopped leaves it all to the next."""
+    scheduler = opened(redis_server)
+    scheduler.enqueue_request(Request(f"{SITE}/a"))
+    redis_server.stop()
+    assert is_to_stay(scheduler)
+    scheduler.close("shutdown")
+    redis_server.start()
+    assert opened(redis_server).next_request().url == f"{SITE}/a"
+
+
 class NewerSpider(FollowSpider):
     """Has one callback more."""
 

@@ -79,6 +79,29 @@ def test_variant_of_what_led_to_a_page_that_failed_elsewhere_is_queued(redis_ser
     assert redis_server.client.lrange("queue", 0, -1) == [b"1"]
 
 
+def test_variant_of_what_was_redirected_to_itself_is_queued(redis_server, new_lives):
+    """Its page did not come, and nobody waits for another one."""
+    lives = new_lives()
+    lives.sent(b"page", "parse")
+    assert lives.dropped(b"page", "parse", "/?sid=1", "1") is Fate.WAITS
+    lives.redirected(b"page", "parse", {b"page": True})
+    assert redis_server.client.lrange("queue", 0, -1) == [b"1"]
+
+
+def test_variant_of_what_was_redirected_while_redis_is_gone_is_queued_later(
+    redis_server, new_lives
+):
+    """Nobody can tell then whether another process has the page, so that it counts as missed."""
+    lives = new_lives()
+    lives.sent(b"source", "parse")
+    assert lives.dropped(b"source", "parse", "/?sid=1", "1") is Fate.WAITS
+    redis_server.stop()
+    lives.redirected(b"page", "parse", {b"source": True})
+    redis_server.start()
+    lives._frontier.beat()
+    assert redis_server.client.lrange("queue", 0, -1) == [b"1"]
+
+
 def test_variant_for_which_there_is_no_room_is_given_up_and_counted(redis_server, new_lives):
     """Of all processes together as many wait as may; a page that is had needs no room."""
     here, there = new_lives(most=2), new_lives(most=2)
