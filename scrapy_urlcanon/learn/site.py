@@ -102,7 +102,8 @@ class Site:
         """How many pages have content that was seen. Pages with this number or a higher one are
         known only as the target of a redirect."""
         self.unseen = self._follow_redirects()
-        """The targets of redirects that were not seen, with their page numbers, in order."""
+        """The targets of redirects that were not seen, or were errors, with their page numbers, in
+        order."""
         count = self.contents + len(self.unseen)
         self.sizes = array("i", [0]) * count
         """How many URLs show a page, by page number."""
@@ -118,7 +119,10 @@ class Site:
             self.sizes[page] += 1
 
     def _follow_redirects(self) -> dict[Location, int]:
-        """Give a redirecting URL the page of its target; return the targets that were not seen."""
+        """Give a redirecting URL the page of its target; return the targets that were not seen.
+
+        A target that was an error shows no page, so it is none of the URLs of the page.
+        """
         unseen: dict[Location, int] = {}
         for row in sorted(self.redirects):
             if self.pages[row] != NO_EVIDENCE:
@@ -137,8 +141,6 @@ class Site:
             page = NO_EVIDENCE if target_row is None else self.pages[target_row]
             if page == NO_EVIDENCE:
                 page = unseen.setdefault(target, self.contents + len(unseen))
-                if target_row is not None:
-                    self.pages[target_row] = page
             self.pages[row] = page
         return unseen
 

@@ -43,14 +43,16 @@ def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
     assert "answer" in rules([*posts, *ping, *answer])["shop.example"]["drop_params"]
 
 
-def test_form_to_log_in_that_was_not_seen_is_not_what_it_leads_back_to():
-    """A log-in form that was not fetched is not taken for the page that it returns to."""
+@pytest.mark.parametrize("status", [None, 401, 403, 404, 500])
+def test_form_to_log_in_that_was_not_seen_is_not_what_it_leads_back_to(status):
+    """A log-in form that was not fetched, or was an error, is not the page that it returns to."""
     names = [f"{one}{other}ing" for one in "bdfk" for other in "aeiou"]
     hops = [
         Observation(f"{HOST}/{name}/edit/", 302, redirect=f"{HOST}/login/?next=/{name}/edit/")
         for name in names
     ]
-    assert rules([*hops, *(see(f"/{name}/", name) for name in names)]) == {}
+    forms = [Observation(hop.redirect, status) for hop in hops] if status else []
+    assert rules([*hops, *forms, *(see(f"/{name}/", name) for name in names)]) == {}
 
 
 def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
