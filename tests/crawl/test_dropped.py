@@ -1,4 +1,4 @@
-"""What was dropped, counted from the signals and attributed."""
+"""Drops are counted from Scrapy's signals, and attributed to rules and domains."""
 
 import logging
 import pickle
@@ -23,7 +23,7 @@ RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 
 @deferred_f_from_coro_f
 async def test_variants_are_dropped_and_credited_to_their_rules(crawl):
-    """A dropped variant is credited to what changed it or the first URL of its page."""
+    """A drop is credited to the rules that changed the variant or the first URL of its page."""
     respond = site(
         {
             "/": links("/a?sid=1", "/a?sid=2", "/a?utm_source=x", "/a?sid=1", "/b", "/b#top"),
@@ -68,7 +68,7 @@ REPEATING = site({"/": links("/a", "/a", "/a"), "/a": links("/")})
 )
 @deferred_f_from_coro_f
 async def test_signal_has_one_receiver_at_most(crawl, settings, receivers):
-    """Scrapy's signal takes longer to find out how to call each than all that a repeat takes."""
+    """At most one receiver of ours listens to request_dropped, since each makes the signal slow."""
     found = []
 
     class Looking(FollowSpider):
@@ -86,7 +86,7 @@ async def test_signal_has_one_receiver_at_most(crawl, settings, receivers):
 @pytest.mark.parametrize("settings", [{}, {"SCHEDULER": ClosedScheduler}])
 @deferred_f_from_coro_f
 async def test_error_on_a_drop_ends_no_crawl(crawl, caplog, monkeypatch, settings):
-    """It is logged, and the spider goes on."""
+    """An error while a drop is counted is logged, and the crawl goes on."""
     fail = Mock(side_effect=RuntimeError("on purpose"))
     monkeypatch.setattr(attribution.DroppedDuplicates, "request_dropped", fail)
     result = await crawl(REPEATING, settings)
@@ -99,7 +99,7 @@ async def test_error_on_a_drop_ends_no_crawl(crawl, caplog, monkeypatch, setting
 
 @deferred_f_from_coro_f
 async def test_sums_agree(crawl):
-    """Exact and variant make up dropped, the domains too, and the scheduler counts the same."""
+    """Exact and variant drops add up to all, as the domains do, and Scrapy counts as many."""
     hosts = ["a.example", "www.b.example", "b.example", "127.0.0.1", "localhost"]
     pages = {
         f"http://{host}/{n}": links(
@@ -130,7 +130,7 @@ async def test_sums_agree(crawl):
 async def test_domains_beyond_the_top_are_counted_together(
     crawl, monkeypatch, counted, told, other
 ):
-    """Only the domains with the most drops have a figure of their own; the rest is `other`."""
+    """Domains beyond the top ones are counted together as `other`."""
     monkeypatch.setattr(counts, "_COUNTED", counted)
     hosts = [f"host{n}.example" for n in range(25)]
     pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
@@ -143,7 +143,7 @@ async def test_domains_beyond_the_top_are_counted_together(
 
 @deferred_f_from_coro_f
 async def test_host_that_is_called_as_the_others_is_one_of_them(crawl):
-    """Whatever hosts are called, the figures of domains add up."""
+    """A host named "other" is counted with the others, so that the sums agree."""
     hosts = ["other", *(f"host{n}.example" for n in range(25))]
     urls = [f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")]
     pages = {f"{SITE}/": links(*urls, "http://other/#c")}
@@ -155,7 +155,7 @@ async def test_host_that_is_called_as_the_others_is_one_of_them(crawl):
 
 @deferred_f_from_coro_f
 async def test_what_scrapy_would_have_fetched_counts_each_url_once(crawl):
-    """Two links to one variant are one request that Scrapy alone would have made."""
+    """Two links to one variant count as one request that Scrapy alone would have made."""
     respond = site({"/": links("/a", "/a?sid=1", "/a?sid=1", "/a?sid=2"), "/a": page("a")})
     result = await crawl(respond, RULES)
     assert result.figures["dropped/variant"] == 3
@@ -164,7 +164,7 @@ async def test_what_scrapy_would_have_fetched_counts_each_url_once(crawl):
 
 @deferred_f_from_coro_f
 async def test_nothing_dropped_gives_zeros(crawl):
-    """A crawl without duplicates has the figures all the same."""
+    """Without duplicates the stats are there, with zeros."""
     result = await crawl(site({"/": page("a page")}))
     assert result.figures == {
         "requests": 1,
@@ -185,7 +185,7 @@ async def test_dont_filter_is_not_filtered(crawl):
 
 @deferred_f_from_coro_f
 async def test_verbatim_url_is_a_page_of_its_own(crawl):
-    """No rule touches a request whose URL is to be taken as it is."""
+    """A request with `verbatim_url` is not touched by rules."""
     start = [
         Request(f"{SITE}/?sid=1"),
         Request(f"{SITE}/?sid=2", meta={"verbatim_url": True}),
@@ -241,7 +241,7 @@ async def test_meta_options_are_the_strongest_layer(crawl):
 
 @deferred_f_from_coro_f
 async def test_wrong_meta_options_lose_nothing(crawl, caplog):
-    """Where the options in meta are not valid, the request goes as Scrapy has it, with an error."""
+    """A request with invalid options in meta is treated as by Scrapy, with an error in the log."""
     wrong = {"urlcanon": {"drop_parms": ["sid"]}}
     start = [Request(f"{SITE}/?sid={n}", meta=wrong) for n in range(3)]
     with caplog.at_level(logging.ERROR):
@@ -252,7 +252,7 @@ async def test_wrong_meta_options_lose_nothing(crawl, caplog):
 
 
 def test_wrong_meta_options_that_differ_do_not_flood_the_log(caplog):
-    """Nor what is remembered of them, where each request has another wrong value."""
+    """Errors of invalid options in meta are logged at most twenty times."""
     fingerprinter = get_crawler(
         FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
     ).request_fingerprinter
@@ -264,7 +264,7 @@ def test_wrong_meta_options_that_differ_do_not_flood_the_log(caplog):
 
 @deferred_f_from_coro_f
 async def test_unparsable_url_is_counted_and_stops_nothing(crawl):
-    """A URL that is none gets the fingerprint of the fallback; the crawl goes on."""
+    """A URL that cannot be parsed gets the fallback's fingerprint, and is counted."""
     urls = ["http://exa%20mple.example/", "/a?sid=1", "/a?sid=2"]
     respond = site({f"{SITE}/": links(*urls)}, missing=200)
     result = await crawl(respond, RULES)
@@ -274,7 +274,10 @@ async def test_unparsable_url_is_counted_and_stops_nothing(crawl):
 
 
 def test_a_url_without_a_host_for_scrapy_stands_for_no_page():
-    """A browser sees one in ``http:///host/``; Scrapy cannot fetch it, and fetches the other."""
+    """A URL without a host for Scrapy is not merged with the one that browsers read it as.
+
+    Scrapy cannot fetch it, so that the page would be lost.
+    """
     crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
     prints = crawler.request_fingerprinter
     urls = ("http:///a.example/x", "http://a.example/x", "http://a.example/x?utm_source=y")
@@ -285,7 +288,7 @@ def test_a_url_without_a_host_for_scrapy_stands_for_no_page():
 
 @deferred_f_from_coro_f
 async def test_post_requests_differ_by_body(crawl):
-    """Method and body count beside the canonical URL."""
+    """POST requests for variants of one URL are told apart by their bodies."""
     start = [
         Request(f"{SITE}/?sid=1"),
         Request(f"{SITE}/?sid=2", method="POST", body=b"a"),
@@ -298,7 +301,7 @@ async def test_post_requests_differ_by_body(crawl):
 
 @deferred_f_from_coro_f
 async def test_summary_is_logged_at_close(crawl, caplog):
-    """The log ends with a table: requests, dropped, by rule, by domain."""
+    """A summary of requests and drops, by rule and domain, is logged at the end."""
     respond = site({"/": links("/a", "/a?sid=1", "/a?sid=2", "/a"), "/a": page("a")})
     with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
         await crawl(respond, RULES)
@@ -310,7 +313,7 @@ async def test_summary_is_logged_at_close(crawl, caplog):
 @pytest.mark.parametrize("preset", ["scrapy", "safe", "aggressive"])
 @deferred_f_from_coro_f
 async def test_start_page_linked_again_is_fetched_as_in_scrapy(crawl, preset):
-    """Scrapy does not record start URLs, which have dont_filter; nor do we by default."""
+    """A link to a start page is fetched, since Scrapy does not record start URLs."""
 
     class StartUrls(FollowSpider):
         start_urls = (f"{SITE}/",)
@@ -328,12 +331,12 @@ async def test_start_page_linked_again_is_fetched_as_in_scrapy(crawl, preset):
 
 
 def pickled(request):
-    """Return *request* as a queue on disk gives it back."""
+    """Return *request* as a queue on disk returns it."""
     return request_from_dict(pickle.loads(pickle.dumps(request.to_dict())))
 
 
 class OtherDupeFilter(RFPDupeFilter):
-    """Keeps what it has seen where the plugin does not look."""
+    """Keeps its fingerprints where the plugin does not look."""
 
     def request_seen(self, request):
         return super().request_seen(request)
@@ -357,7 +360,10 @@ SCHEDULERS = {
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
 @deferred_f_from_coro_f
 async def test_variant_that_was_copied_is_a_variant(crawl, copy, settings):
-    """Who asked for its fingerprint before is no matter: the page was linked by another URL."""
+    """A copied request for a variant counts as a variant of the page that was linked first.
+
+    Although its fingerprint was requested before.
+    """
 
     class Copying(FollowSpider):
         def parse(self, response):
@@ -382,7 +388,7 @@ async def test_variant_that_was_copied_is_a_variant(crawl, copy, settings):
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
 @deferred_f_from_coro_f
 async def test_request_that_was_copied_is_an_exact_duplicate_of_itself(crawl, copy, settings):
-    """It is, in whatever way it was copied, and however often."""
+    """A copy of a request is an exact duplicate of it, however it was copied."""
 
     class Copying(FollowSpider):
         def parse(self, response):
@@ -403,7 +409,7 @@ async def test_request_that_was_copied_is_an_exact_duplicate_of_itself(crawl, co
 
 @deferred_f_from_coro_f
 async def test_first_url_of_a_page_is_known_in_a_resumed_job(crawl):
-    """What a run before has seen came first: a variant of it is one, not the first itself."""
+    """In a resumed job a variant of a page of the last run counts as a variant."""
     settings = {**RULES, "JOBDIR": "job"}
     pages = {"/": links("/a"), "/a": page("a"), "/again": links("/a?sid=1", "/a?sid=1")}
     await crawl(site(pages), settings)
@@ -412,7 +418,7 @@ async def test_first_url_of_a_page_is_known_in_a_resumed_job(crawl):
 
 
 def test_fingerprints_of_an_older_scrapy_are_read():
-    """Before Scrapy 2.19 the duplicate filter keeps them as texts in hexadecimal."""
+    """Fingerprints of Scrapy before 2.19, which are hexadecimal texts, are read."""
     dupefilter = RFPDupeFilter()
     vars(dupefilter).pop("_fingerprints", None)
     vars(dupefilter)["fingerprints"] = {b"seen".hex()}

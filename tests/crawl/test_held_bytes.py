@@ -1,4 +1,4 @@
-"""Dropped requests are kept for later only as far as memory allows, whatever they hold."""
+"""Memory for requests and responses that are kept for later is bounded by bytes."""
 
 import tracemalloc
 
@@ -28,7 +28,7 @@ RULES = {"site.example": {"drop_params": ["sid"]}}
     ],
 )
 def test_estimate_is_near_what_is_taken(make):
-    """Between half and twice of the memory that is allocated."""
+    """An estimate is between half and twice of the memory allocated."""
     make()
     tracemalloc.start()
     value = make()
@@ -38,7 +38,7 @@ def test_estimate_is_near_what_is_taken(make):
 
 
 def test_estimate_of_what_contains_itself_ends():
-    """A cycle, or a million elements, takes no longer."""
+    """An estimate ends for cycles, and for very many elements."""
     cycle = []
     cycle.append(cycle)
     assert weigh(cycle) < 1000
@@ -47,7 +47,7 @@ def test_estimate_of_what_contains_itself_ends():
 
 
 def test_what_requests_share_counts_once():
-    """The item that all links of a page take along is there once, until the last is gone."""
+    """An object that many requests share is counted once, until the last of them is gone."""
     held = HeldBytes(parts_of)
     item = {"text": "x" * 1_000_000}
     requests = [Request(f"http://a.example/{n}", meta={"item": item}) for n in range(100)]
@@ -62,7 +62,7 @@ def test_what_requests_share_counts_once():
 
 
 def test_bytes_of_what_waits_are_bounded_and_a_trap_gives_way():
-    """The page that takes most gives its youngest up; what waits for others stays."""
+    """Over the bound the page with most bytes gives up its youngest variant; others keep theirs."""
     lives = PageLives(lambda *_: True, max_bytes=1_000_000, parts=lambda request: request)
     for name in (b"victim", b"trap"):
         lives.sent(name, "parse")
@@ -78,7 +78,7 @@ def test_bytes_of_what_waits_are_bounded_and_a_trap_gives_way():
 
 
 def test_largest_page_gives_way_however_much_came_and_went():
-    """What was taken is forgotten now and then, and which page is the largest is not."""
+    """The largest page is still known after many others came and went."""
     waiting = WaitingPages(4, 1_000_000, lambda request: (request,))
     for name, url in ((b"small", "/a"), (b"trap", "/1"), (b"trap", "/2")):
         waiting.add(name, "parse", url, url)
@@ -91,7 +91,7 @@ def test_largest_page_gives_way_however_much_came_and_went():
 
 
 def test_what_waits_for_two_pages_that_are_one_is_weighed_once():
-    """What waited for both under one URL takes no room twice; the two together are the largest."""
+    """When two pages become one, a URL that waited for both is counted once."""
     waiting = WaitingPages(9, 100_000, lambda request: (request,))
     # All of them are held here too: what takes the place of another one in memory is taken for it.
     added = [
@@ -110,10 +110,10 @@ def test_what_waits_for_two_pages_that_are_one_is_weighed_once():
 
 
 class HeavySpider(FollowSpider):
-    """Gives each request 100 kB to carry."""
+    """Puts 100 kB into the meta of each request."""
 
     def parse(self, response):
-        """Yield what the base class does, each request heavier."""
+        """Yield what the base class does, each request with 100 kB more."""
         for result in super().parse(response):
             if isinstance(result, Request):
                 result.meta["heavy"] = bytes(100_000)
@@ -123,7 +123,7 @@ class HeavySpider(FollowSpider):
 @pytest.mark.parametrize("audit", [1e-9, 1.0])
 @deferred_f_from_coro_f
 async def test_audit_keeps_no_more_bytes_than_it_may(crawl, audit):
-    """What is forgotten or given up for lack of memory is counted."""
+    """Dropped requests given up for lack of memory are counted."""
     urls = [f"/p?sid={n}" for n in range(100)]
     home = links(*urls)
     result = await crawl(
@@ -142,13 +142,13 @@ async def test_audit_keeps_no_more_bytes_than_it_may(crawl, audit):
 
 
 def test_what_stands_twice_hides_nothing_behind_it():
-    """It is weighed once, and the rest is weighed too."""
+    """An object that is contained twice is counted once, and what follows it is counted too."""
     twice = [bytes(5_000)]
     assert 15_000 < weigh([twice, twice, bytes(10_000)]) < 16_000
 
 
 class Opened(list):
-    """Counts how many of these are looked into."""
+    """A list that counts how many of its kind are iterated."""
 
     count = 0
 
@@ -159,7 +159,7 @@ class Opened(list):
 
 @pytest.mark.parametrize("width", [12, 300])
 def test_time_that_it_takes_to_weigh_is_bounded(width):
-    """However many objects a value consists of: 20,000 here, and 90,000."""
+    """An estimate looks at a bounded number of objects, however many there are."""
     deep = [width] * (4 if width < 100 else 2)
 
     def tree(widths):
@@ -173,7 +173,7 @@ def test_time_that_it_takes_to_weigh_is_bounded(width):
 
 
 def test_responses_of_a_few_bytes_are_held_in_bounded_memory():
-    """Those of an interface for programs: what they and their requests take is not their bodies."""
+    """Small responses are counted with their headers and requests, not by their bodies alone."""
     headers = {name: bytes(20) for name in ("Date", "ETag", "Server", "Set-Cookie", "Vary", "Via")}
     held = HeldResponses(2_000_000)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Which page linked a request that was dropped, as the report of the crawl has it."""
+"""The report names the page that linked a dropped request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RULES = {"URLCANON_RULES": {"*": {"scheme": "https", "drop_params": ["v"]}}}
 
 
 def respond(request):
-    """Serve a secure page that links insecure ones, and one that redirects to a variant."""
+    """Answer as a secure page that links insecure ones, and a redirect to a variant."""
     if request.path == "/start":
         return redirect("/list?token=hunter2")
     if request.path == "/list":
@@ -25,7 +25,7 @@ def respond(request):
 
 
 def ways():
-    """Return how each dropped variant was come by."""
+    """Return which page linked, or which URL redirected to, each dropped variant."""
     report = json.loads(Path("report.json").read_text(encoding="utf-8"))
     return {
         variant["url"]: (variant["linked_from"], variant["redirected_from"])
@@ -46,13 +46,13 @@ async def crawl_and_report(crawl, settings=()):
 @pytest.mark.parametrize("settings", [{}, {"REFERER_ENABLED": False}], ids=["referer", "none"])
 @deferred_f_from_coro_f
 async def test_page_that_linked_a_variant_is_that_of_the_callback(crawl, settings):
-    """Whatever Scrapy's policy lets a request say of it; without its secrets."""
+    """The linking page is that of the callback, whatever the Referer says, without its secrets."""
     await crawl_and_report(crawl, settings)
     assert ways()[f"{SITE}/a?v=1"] == ("https://site.example/list?token=***", "")
 
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_variant_was_linked_by_no_page(crawl):
-    """It is told which URL was redirected."""
+    """A redirect is reported with the URL that redirected, and no linking page."""
     await crawl_and_report(crawl)
     assert ways()["https://site.example/a?v=2"] == ("", "https://site.example/old")

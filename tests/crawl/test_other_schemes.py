@@ -1,4 +1,4 @@
-"""Pages that come from no site: files, and URLs that are their own page."""
+"""Pages from files and data: URLs."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -25,7 +25,7 @@ EVERYTHING = {
 
 
 def stored():
-    """Store two pages that link each other, and a text; return their URLs."""
+    """Write two pages that link each other, and a text; return their URLs."""
     head = '<title>Stored</title><link rel="canonical" href="a.html">'
     files = {
         "a.html": f'{head}<a href="b.html">b</a> <a href="b.html#x">b</a> One.',
@@ -40,7 +40,7 @@ def stored():
 @pytest.mark.parametrize("settings", [{}, EVERYTHING], ids=["default", "everything"])
 @deferred_f_from_coro_f
 async def test_pages_of_no_site_come(crawl, settings, caplog):
-    """A spider that is tried out on stored pages gets them as without the plugin."""
+    """A spider gets file: and data: pages as without the plugin."""
     own = f"data:text/html,{quote(f'<title>Own</title><a href={SITE}/e>e</a>', safe=':/')}"
     files = stored()
     start = [files[0], files[2], own, "data:,Four"]

@@ -1,4 +1,4 @@
-"""What a request says of itself: which page it is for, and whether it is dropped or recorded."""
+"""The meta of a request: urlcanon_key, urlcanon_drop and urlcanon_record."""
 
 import pytest
 from loopback import page, redirect
@@ -27,7 +27,7 @@ class Listed(FollowSpider):
 
 
 async def hits(crawl, requests, pages=(), settings=None):
-    """Return what is fetched of *requests*: targets with their meta, in order."""
+    """Return what is fetched of *requests*, which are pairs of target and meta, in order."""
 
     class Given(Listed):
         pass
@@ -45,7 +45,7 @@ def key(name):
 
 @deferred_f_from_coro_f
 async def test_key_names_the_page(crawl):
-    """One key is one page, whatever the URL; two are two, with one URL too."""
+    """Requests with one key are one page, with two keys two, whatever their URLs."""
     requests = [
         ("/a", key("one")),
         ("/b", key("one")),
@@ -63,7 +63,7 @@ async def test_key_names_the_page(crawl):
 @pytest.mark.parametrize("name", [None, ""])
 @deferred_f_from_coro_f
 async def test_key_that_names_nothing(crawl, name, setting):
-    """What a spider found no name for is known by its URL: it is not all one page."""
+    """Requests with an empty key are told apart by their URLs."""
     rules = {"site.example": {"drop_params": ["sid"], "skip": ["/print/{page}"]}}
     requests = [(url, key(name)) for url in ("/a", "/b", "/b?sid=1", "/print/1")]
     settings = {setting: True, "URLCANON_RULES": rules}
@@ -73,7 +73,7 @@ async def test_key_that_names_nothing(crawl, name, setting):
 
 @deferred_f_from_coro_f
 async def test_page_with_a_key_that_fails(crawl):
-    """Another request with the key takes its place."""
+    """If a request with a key fails, another request with that key is fetched."""
     failing = {"/a": page("gone", status=404)}
     found, result = await hits(crawl, [("/a", key("one")), ("/b", key("one"))], failing)
     assert found == ["/a", "/b"]
@@ -82,7 +82,7 @@ async def test_page_with_a_key_that_fails(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_of_a_page_with_a_key(crawl):
-    """It keeps its key, and is followed."""
+    """A redirected request keeps its key, and is followed."""
     pages = {"/a": redirect("/target"), "/target": page("target")}
     found, _ = await hits(crawl, [("/a", key("one")), ("/target", {})], pages)
     assert found == ["/a", "/target", "/target"]
@@ -91,7 +91,7 @@ async def test_redirect_of_a_page_with_a_key(crawl):
 @pytest.mark.parametrize("setting", ["URLCANON_REWRITE", "URLCANON_RECORD_START"])
 @deferred_f_from_coro_f
 async def test_key_is_never_fetched(crawl, setting):
-    """It is a name, and no URL to rewrite to; an audit takes no rule for it."""
+    """A key is neither rewritten to, nor audited."""
     settings = {setting: True, "URLCANON_AUDIT": 1.0}
     found, result = await hits(crawl, [("/a", key("one")), ("/b", key("one"))], (), settings)
     assert found == ["/a"]
@@ -101,7 +101,7 @@ async def test_key_is_never_fetched(crawl, setting):
 @pytest.mark.parametrize("kind", ["scrapy", "compact", "disk"])
 @deferred_f_from_coro_f
 async def test_dropping_and_recording_apart(crawl, kind):
-    """What is not to be dropped is recorded; what is not to be recorded is dropped if seen."""
+    """urlcanon_drop = False is not dropped but recorded; urlcanon_record = False the reverse."""
     no_drop, no_record = {"urlcanon_drop": False}, {"urlcanon_record": False}
     requests = [
         ("/a?sid=1", no_drop),
@@ -120,7 +120,7 @@ async def test_dropping_and_recording_apart(crawl, kind):
 
 
 class OwnScheduler(BaseScheduler):
-    """A scheduler of a project, with a filter that nobody else sees."""
+    """A scheduler of the user, whose duplicate filter is hidden."""
 
     def __init__(self, crawler):
         self._fingerprint = crawler.request_fingerprinter.fingerprint
@@ -148,7 +148,7 @@ class OwnScheduler(BaseScheduler):
 
 @deferred_f_from_coro_f
 async def test_filter_that_records_all_the_same(crawl):
-    """What fails stands for its page, whatever it says: the next variant is fetched."""
+    """If a request that was recorded against its meta fails, the next variant is fetched."""
     requests = [("/a?sid=1", {"urlcanon_record": False}), ("/a?sid=2", {})]
     found, _ = await hits(
         crawl, requests, {"/a?sid=1": page("", status=404)}, {"SCHEDULER": OwnScheduler}
@@ -158,7 +158,7 @@ async def test_filter_that_records_all_the_same(crawl):
 
 @deferred_f_from_coro_f
 async def test_job_knows_them_apart(crawl):
-    """In a job what says so of itself is fetched as without one."""
+    """The same requests are fetched in a job as without one."""
     no_drop = {"urlcanon_drop": False}
     requests = [("/a?sid=1", {}), ("/a?sid=2", no_drop), ("/a?sid=2", no_drop)]
     for settings in ({}, {"JOBDIR": "job"}):
@@ -182,7 +182,7 @@ async def test_job_knows_them_apart(crawl):
 )
 @deferred_f_from_coro_f
 async def test_meta_of_a_spider_that_is_not_what_scrapy_puts_there(crawl, caplog, meta, parts):
-    """The request is made, and so are those that the callback yields after it."""
+    """Wrong types in redirect_urls and the like raise nothing, and all requests are fetched."""
     fetched, _ = await hits(crawl, [("/a", meta), ("/b", {})], settings=parts)
     assert fetched == ["/a", "/b"]
     assert "Traceback" not in caplog.text
@@ -190,7 +190,7 @@ async def test_meta_of_a_spider_that_is_not_what_scrapy_puts_there(crawl, caplog
 
 @deferred_f_from_coro_f
 async def test_failure_of_what_is_not_to_be_dropped_is_made_good(crawl, tmp_path):
-    """It is recorded, and so what its variants are dropped for: in a job without a journal too."""
+    """If a request that is not to be dropped fails, a variant dropped for it is fetched."""
     settings = {"JOBDIR": str(tmp_path), "URLCANON_JOB_JOURNAL": False, "RETRY_ENABLED": False}
     requests = [("/a", {"urlcanon_drop": False}), ("/a?sid=1", {})]
     found, _ = await hits(crawl, requests, {"/a": page("failed", status=503)}, settings)

@@ -12,7 +12,7 @@ PAGE, OTHER = b"page", b"other"
 
 
 class Fetched:
-    """Lives, and what they have fetched."""
+    """A page's life with the requests that it has sent."""
 
     def __init__(self, *, refuses=(), **limits):
         self.urls = []
@@ -30,13 +30,13 @@ class Fetched:
 
 
 def test_every_event_leads_somewhere_in_every_state():
-    """The tables are whole: no event finds a state that does not know it."""
+    """Every state has a transition for every event."""
     assert set(TRANSITIONS) == set(DROPPED) == set(State)
     assert all(set(row) == set(Event) for row in TRANSITIONS.values())
 
 
 def test_variant_takes_the_place_of_what_brought_nothing():
-    """One after the other, until one brings the page; the rest are forgotten."""
+    """Variants are sent one after the other until one brings the page; the rest is forgotten."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     assert [crawl.drop(f"/{n}") for n in range(3)] == [Fate.WAITS] * 3
@@ -53,7 +53,7 @@ def test_variant_takes_the_place_of_what_brought_nothing():
 
 
 def test_variant_that_the_scheduler_had_before_is_passed_over():
-    """The next one takes the place of what failed: nothing waits for what is not on its way."""
+    """A variant that the scheduler refuses is skipped for the next one."""
     crawl = Fetched(refuses={"/0", "/1", "/3"})
     crawl.lives.sent(PAGE, "parse")
     assert [crawl.drop(f"/{n}") for n in range(4)] == [Fate.WAITS] * 4
@@ -65,7 +65,7 @@ def test_variant_that_the_scheduler_had_before_is_passed_over():
 
 
 def test_variant_waits_while_the_callback_may_raise():
-    """It takes the place of the one that it was dropped for, also where that redirected here."""
+    """A variant waits while the callback works, also that of a page which redirected there."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.lives.sent(OTHER, "parse")
@@ -78,7 +78,7 @@ def test_variant_waits_while_the_callback_may_raise():
 
 
 def test_callback_that_raises_has_not_had_the_page():
-    """The next variant is fetched, and its callback may fare better with that."""
+    """If the callback raises, the next variant is sent."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.drop("/1")
@@ -91,7 +91,7 @@ def test_callback_that_raises_has_not_had_the_page():
 
 
 def test_page_is_missed_when_nobody_had_it_and_nothing_comes():
-    """It is had when anybody had it."""
+    """A page is missed if no callback has it, and no request for it is under way."""
     crawl = Fetched()
     assert not crawl.lives.is_missed(PAGE)
     crawl.lives.sent(PAGE, "parse")
@@ -105,7 +105,7 @@ def test_page_is_missed_when_nobody_had_it_and_nothing_comes():
 
 
 def test_variant_after_the_failure_is_fetched():
-    """Where everything failed the next variant is sent at once, and those behind it wait."""
+    """After all requests failed, a new variant is sent at once, and further ones wait for it."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.lives.ended(PAGE, "parse")
@@ -113,7 +113,7 @@ def test_variant_after_the_failure_is_fetched():
 
 
 def test_what_one_callback_had_another_has_not():
-    """A callback gets its page, whether it asked before the other had it or after."""
+    """Each callback gets its page, whether it requested it before or after the other had it."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     assert crawl.drop("/1", callback="parse_item") is Fate.FETCHED
@@ -125,7 +125,7 @@ def test_what_one_callback_had_another_has_not():
 
 
 def test_recorded_request_shows_for_which_callback_it_was():
-    """The variants of another one need a request of their own from then on."""
+    """When the recorded request is for one callback, the variant of another one is sent."""
     crawl = Fetched()
     crawl.drop("/1", callback="parse")
     crawl.drop("/2", callback="parse_item")
@@ -136,7 +136,7 @@ def test_recorded_request_shows_for_which_callback_it_was():
 
 
 def test_what_was_never_recorded_settles_nothing():
-    """A start request, or a download within a callback, is not what variants are dropped for."""
+    """Start requests and downloads within callbacks do not make variants superfluous."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "start", is_recorded=False)
     crawl.lives.got(PAGE, "start")
@@ -150,7 +150,7 @@ def test_what_was_never_recorded_settles_nothing():
 
 
 def test_redirect_shares_the_fate_of_its_target():
-    """It is had when the target is; where the target is missed its own variants have their turn."""
+    """A redirect has the page if its target does; if that is missed, variants are sent."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.lives.sent(OTHER, "parse")
@@ -165,7 +165,7 @@ def test_redirect_shares_the_fate_of_its_target():
 
 @pytest.mark.parametrize("had", [True, False])
 def test_pages_that_redirect_to_each_other_end(had):
-    """A circle is settled once, whatever becomes of it."""
+    """Pages that redirect to each other are settled once."""
     crawl = Fetched()
     for page, target in ((PAGE, OTHER), (OTHER, PAGE)):
         crawl.lives.sent(page, "parse")
@@ -177,7 +177,7 @@ def test_pages_that_redirect_to_each_other_end(had):
 
 
 def test_page_whose_url_leads_elsewhere_is_asked_for_once_more():
-    """By another of its URLs: where that leads elsewhere too they all do."""
+    """If a URL leads to another page a second one is tried, and if that does too, no third."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.drop("/1")
@@ -194,7 +194,7 @@ def test_page_whose_url_leads_elsewhere_is_asked_for_once_more():
 
 
 def test_page_whose_url_leads_elsewhere_is_asked_for_until_it_is_known():
-    """A URL that fails says nothing of the others, whether they wait or come later."""
+    """URLs that fail do not count as a second one that leads elsewhere."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.lives.sent(OTHER, "parse")
@@ -213,7 +213,7 @@ def test_page_whose_url_leads_elsewhere_is_asked_for_until_it_is_known():
 
 
 def test_url_that_leads_elsewhere_twice_is_one():
-    """A job that was killed asks for it again: that says nothing of the others."""
+    """One URL that leads elsewhere twice, as after a kill, counts once."""
     crawl = Fetched()
     for _ in range(2):
         crawl.lives.sent(PAGE, "parse")
@@ -223,7 +223,7 @@ def test_url_that_leads_elsewhere_twice_is_one():
 
 
 def test_two_pages_that_are_one_wait_for_no_request_that_was_on_its_way():
-    """The duplicate filter has recorded the request for one of them, and that has ended."""
+    """When two pages become one, variants wait for no recorded request that has ended."""
     crawl = Fetched()
     for page in (PAGE, OTHER):
         crawl.lives.sent(page, "parse", is_recorded=page == PAGE)
@@ -233,7 +233,7 @@ def test_two_pages_that_are_one_wait_for_no_request_that_was_on_its_way():
 
 
 def test_two_pages_that_become_one_wait_together():
-    """As where it is found out which program made a site: nothing that waited is forgotten."""
+    """When two pages become one, no waiting variant is forgotten."""
     crawl = Fetched()
     for page in (PAGE, OTHER):
         crawl.lives.sent(page, "parse")
@@ -247,7 +247,7 @@ def test_two_pages_that_become_one_wait_together():
 
 
 def test_page_that_becomes_one_that_was_had_waits_for_nothing():
-    """And what becomes one that was missed is fetched."""
+    """Variants of a page that becomes one the spider has are forgotten; of a missed one, sent."""
     crawl = Fetched()
     for page in (PAGE, OTHER, b"third"):
         crawl.lives.sent(page, "parse")
@@ -265,7 +265,7 @@ def test_page_that_becomes_one_that_was_had_waits_for_nothing():
 
 
 def test_callback_that_raises_at_what_was_led_to_says_nothing_of_a_page_that_is_had():
-    """Another request brought the page meanwhile, and its variants were forgotten."""
+    """A callback that raises at a redirect's target does not make a page missed that came since."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.lives.led(PAGE, "parse")
@@ -282,7 +282,7 @@ def test_callback_that_raises_at_what_was_led_to_says_nothing_of_a_page_that_is_
 
 @pytest.mark.parametrize("late", [True, False])
 def test_page_that_redirects_to_what_leads_elsewhere_is_not_had(late):
-    """Another of its URLs may bring it, whether the one it redirects to had led there or does."""
+    """If a page redirects to a URL that leads elsewhere, its variants are sent."""
     crawl = Fetched()
     for page in (PAGE, OTHER):
         crawl.lives.sent(page, "parse")
@@ -296,7 +296,7 @@ def test_page_that_redirects_to_what_leads_elsewhere_is_not_had(late):
 
 
 def test_what_vanished_is_ended():
-    """A request that a middleware let vanish gives its place to a variant."""
+    """A request that vanished in a middleware counts as failed."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
     crawl.drop("/1")
@@ -307,7 +307,7 @@ def test_what_vanished_is_ended():
 
 
 def test_trap_does_not_push_out_what_waits_for_other_pages():
-    """Beyond the bound the page with most variants gives up its youngest."""
+    """Over the bound the page with most variants gives up its youngest."""
     crawl = Fetched(max_waiting=100)
     crawl.lives.sent(b"victim", "parse")
     crawl.drop("/good", page=b"victim")
@@ -322,7 +322,7 @@ def test_trap_does_not_push_out_what_waits_for_other_pages():
 
 
 class Lives(RuleBasedStateMachine):
-    """Requests are sent, dropped, redirected and ended in any order; nothing is lost."""
+    """Sends, drops, redirects and ends requests in any order, and checks that nothing is lost."""
 
     pages = st.sampled_from([PAGE, OTHER, b"third"])
     callbacks = st.sampled_from(["parse", "parse_item"])

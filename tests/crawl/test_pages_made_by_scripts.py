@@ -1,4 +1,4 @@
-"""Pages of which the server sends an empty frame, and a script makes the rest in a browser."""
+"""Pages that a script makes in a browser, of which the server sends an empty frame."""
 
 import logging
 
@@ -15,7 +15,7 @@ IDS = [f"/p?id={n}" for n in range(30)]
 
 @deferred_f_from_coro_f
 async def test_pages_that_a_script_makes_are_no_proof(crawl):
-    """They have one title and no text: that a wrong rule makes one of them is not called right."""
+    """Pages with one title and no text do not prove a wrong rule right."""
 
     def app(request, _):
         return page(f"<title>App</title><div></div><script>show('{request.query}')</script>")
@@ -37,7 +37,7 @@ async def test_pages_that_a_script_makes_are_no_proof(crawl):
 )
 @deferred_f_from_coro_f
 async def test_nothing_that_is_shown_is_no_proof(crawl, made_of):
-    """What says what a script is to show may stand in attributes, or in the URL alone."""
+    """Nor do pages whose content is in attributes, or in the URL alone."""
     respond = shop(IDS, lambda request, _: page(made_of.format(request.query)))
     result = await crawl(respond, {**WRONG, **SETTINGS})
     assert "audited" not in result.figures
@@ -48,7 +48,7 @@ async def test_nothing_that_is_shown_is_no_proof(crawl, made_of):
 @pytest.mark.parametrize("frame", [APP, f"<title>App</title>{APP}", f"<p>Menu{APP}"])
 @deferred_f_from_coro_f
 async def test_empty_frames_that_declare_canonicals_prove_nothing(crawl, frame):
-    """What a page declares is not what it shows: both URLs of each are fetched."""
+    """Empty frames do not prove declared canonicals: both URLs of each are fetched."""
 
     def respond(request):
         if not request.query:
@@ -64,7 +64,7 @@ async def test_empty_frames_that_declare_canonicals_prove_nothing(crawl, frame):
 
 @deferred_f_from_coro_f
 async def test_one_content_alone_leaves_a_rule_open(crawl, caplog):
-    """However many URLs show it: so does a frame that is the same everywhere, or a wall."""
+    """One content at many URLs leaves a rule unproved."""
     caplog.set_level(logging.INFO)
     respond = shop(IDS, lambda *_: page(f"<title>App</title>{APP}"))
     result = await crawl(respond, {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1})
@@ -77,7 +77,7 @@ async def test_one_content_alone_leaves_a_rule_open(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_titles_prove_a_right_rule(crawl):
-    """They are content enough where each page has its own."""
+    """Titles prove a rule if each page has its own."""
     urls = [f"/p{n}?sid={m}" for n in range(30) for m in range(2)]
     respond = shop(urls, lambda request, _: page(f"<title>The {request.path} shoes</title>{APP}"))
     result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
@@ -94,7 +94,7 @@ async def test_titles_prove_a_right_rule(crawl):
 )
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_text_that_is_drawn_or_in_a_shadow_root(crawl, form):
-    """Browsers show it, and no other text tells these pages apart."""
+    """Text in SVG or a shadow root is read, and shows that a rule is wrong."""
 
     def answer(request, _):
         return page("<title>Shop</title>" + form.format(words(request.query, 8)))

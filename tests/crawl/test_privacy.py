@@ -12,7 +12,7 @@ SECRET = "S3cr3tValue"
 
 @deferred_f_from_coro_f
 async def test_crawl_shows_no_secret(crawl, caplog):
-    """Neither the warnings nor the stats of a crawl show what its URLs hold."""
+    """Neither log nor stats of a crawl show secrets in its URLs."""
     urls = [
         f"http://user:{SECRET}@site.example/p?id={n}&token={SECRET}&sid={SECRET}" for n in range(6)
     ]

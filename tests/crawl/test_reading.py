@@ -1,4 +1,4 @@
-"""How a crawl reads what it gets."""
+"""How pages are read during a crawl."""
 
 import gc
 import threading
@@ -24,7 +24,7 @@ def response(html, **kwargs):
 
 @pytest.mark.parametrize("html", [PAGE, "", " ", "<!-- x -->", "\0<p>\ud7ff", "<p>" * 5000 + "x"])
 def test_tree_of_the_spider_says_what_the_text_says(html):
-    """A page is read from the document that parsel keeps, and says what it says without that."""
+    """A page read from parsel's document is the same as one read from its text."""
     got = response(html)
     assert page_of(got).digest == Page(got.url, got.body, html).digest
     assert page_of(got).title == Page(got.url, got.body, html).title
@@ -33,7 +33,7 @@ def test_tree_of_the_spider_says_what_the_text_says(html):
 
 
 def test_page_does_not_outlive_its_response():
-    """What was read is forgotten with what it was read of."""
+    """What was read of a response is freed with it."""
     got = response(PAGE)
     _ = page_of(got).digest
     found = ref(page_of(got))
@@ -43,7 +43,7 @@ def test_page_does_not_outlive_its_response():
 
 
 class Keeping(FollowSpider):
-    """Keeps every response, as the garbage collector does."""
+    """Keeps every response."""
 
     def __init__(self, **arguments):
         super().__init__(**arguments)
@@ -55,7 +55,7 @@ class Keeping(FollowSpider):
 
 
 class KeepingLater(Keeping):
-    """Does so in a coroutine."""
+    """Keeps every response, in a coroutine."""
 
     async def parse(self, response):
         for each in super().parse(response):
@@ -65,7 +65,10 @@ class KeepingLater(Keeping):
 @pytest.mark.parametrize("spider", [Keeping, KeepingLater])
 @deferred_f_from_coro_f
 async def test_what_was_read_is_forgotten_once_the_callback_is_done(crawl, spider):
-    """Its lines would be looked at again and again by the garbage collector."""
+    """What was read is freed after the callback, even if the response is kept.
+
+    Else the garbage collector would go through its lines again and again.
+    """
     settings = {"URLCANON_AUDIT": 1, "URLCANON_ORDER": "novelty"}
     result = await crawl(
         lambda _: page("<a href=/a>a</a><a href=/b>b</a>"), settings, spider=spider
@@ -77,13 +80,13 @@ async def test_what_was_read_is_forgotten_once_the_callback_is_done(crawl, spide
 
 
 def test_end_of_a_very_large_page_is_not_read():
-    """Of 10 MB what stands behind the first 4 MiB is not looked at."""
+    """Only the first 4 MiB of a page are read."""
     one, other = (page_of(response("<p>a</p>" * (MAX_BODY // 8) + rest)) for rest in ("b", "c"))
     assert one.digest == other.digest
 
 
 class UrlSpider(FollowSpider):
-    """Reads nothing of a page, as one that stores bodies."""
+    """Does not read its pages."""
 
     def parse(self, response):
         yield {"url": response.url}
@@ -91,7 +94,7 @@ class UrlSpider(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_page_comes_to_the_spider_whatever_charset_it_names(crawl):
-    """A server says ``charset=undefined``, to Python a codec that makes no text of any bytes."""
+    """A charset that is a Python codec without text does not keep a page from the spider."""
     answers = [
         Response(headers=(("Content-Type", kind),), body=body)
         for kind, body in (
@@ -120,7 +123,7 @@ async def test_page_comes_to_the_spider_whatever_charset_it_names(crawl):
 
 
 class LinkingSpider(UrlSpider):
-    """Knows without reading it where each page leads."""
+    """Knows where pages lead without reading them."""
 
     def parse(self, response):
         yield from super().parse(response)
@@ -132,7 +135,7 @@ class LinkingSpider(UrlSpider):
 @pytest.mark.parametrize("order", [None, "novelty"])
 @deferred_f_from_coro_f
 async def test_html_that_is_no_text_or_leads_to_no_url_comes_to_the_spider(crawl, charset, order):
-    """Where Scrapy does not look for a refresh in it: then that fails by itself."""
+    """HTML with such a charset, or an invalid refresh, reaches the spider."""
     answer = Response(
         headers=(("Content-Type", f"text/html; charset={charset}"),),
         body=b'\xff<meta http-equiv="refresh" content="0; url=http://["><p>hello',
@@ -153,7 +156,7 @@ async def test_html_that_is_no_text_or_leads_to_no_url_comes_to_the_spider(crawl
 
 @deferred_f_from_coro_f
 async def test_large_page_is_read_beside_the_event_loop(crawl, monkeypatch, tmp_path):
-    """Nothing waits for what takes long to read, and it is kept as any other page."""
+    """A large page is read in a thread, so that it does not block the crawl."""
     threads = []
     read_ahead = reading.read_ahead
 

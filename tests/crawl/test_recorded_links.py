@@ -1,4 +1,4 @@
-"""What pages link is recorded, and tells which of them are lost if a class is skipped."""
+"""Recorded links, which show which pages would be lost if a class were skipped."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ TOPICS = 40
 
 
 def graph(path=STORE):
-    """Return what links what, what a crawl began with, and what share of all was fetched."""
+    """Return the recorded links, the start URLs, and the share of linked URLs that was fetched."""
     stored = StoredLinks([Path(path)])
     urls = []
     found = stored.of("site.example", lambda url: urls.append(url) or len(urls) - 1)
@@ -27,7 +27,7 @@ def graph(path=STORE):
 
 
 def is_whole(path=STORE):
-    """Tell whether nothing was left to fetch."""
+    """Tell whether the crawl had nothing left to fetch."""
     return StoredLinks([Path(path)]).are_whole("site.example")
 
 
@@ -37,7 +37,7 @@ def word(number):
 
 
 def text(number):
-    """Return the words of one topic, which no other has."""
+    """Return a text of a topic, with words that no other topic has."""
     return " ".join(word(number * 61 + n + 1) for n in range(60))
 
 
@@ -58,7 +58,7 @@ def forum(*, lists_slugs):
 
 @deferred_f_from_coro_f
 async def test_links_redirects_and_starts_are_recorded(crawl):
-    """With what was dropped as a variant of what was fetched, and without other domains."""
+    """Links, redirects and starts are recorded, variants as their pages, without other domains."""
     answers = {
         f"{SITE}/": links("/a?b=1&c=2", "/old", "http://other.example/"),
         f"{SITE}/a?b=1&c=2": links("/", "/a?c=2&b=1", "/gone"),
@@ -83,7 +83,7 @@ async def test_links_redirects_and_starts_are_recorded(crawl):
 
 @deferred_f_from_coro_f
 async def test_crawl_that_was_cut_short_is_not_whole(crawl):
-    """What was linked and not fetched is known to be there."""
+    """A crawl that was cut short has linked URLs that were not fetched."""
     answers = {f"{SITE}/": links("/a", "/b"), f"{SITE}/a": links("/c"), f"{SITE}/b": page("B")}
     await crawl(site(answers), {**ON, "CLOSESPIDER_PAGECOUNT": 1, "CONCURRENT_REQUESTS": 1})
     _, _, seen = graph()
@@ -93,7 +93,7 @@ async def test_crawl_that_was_cut_short_is_not_whole(crawl):
 
 @deferred_f_from_coro_f
 async def test_links_that_all_pages_have_are_kept_of_few(crawl):
-    """Menus would else be most of a store."""
+    """Of links that all pages have, a few are kept."""
     pages = [f"/{number}" for number in range(100)]
     answers = {f"{SITE}{url}": links("/menu") for url in pages}
     await crawl(site({f"{SITE}/": links(*pages), **answers}), ON)
@@ -104,7 +104,7 @@ async def test_links_that_all_pages_have_are_kept_of_few(crawl):
 @pytest.mark.parametrize("lists_slugs", [True, False])
 @deferred_f_from_coro_f
 async def test_class_is_not_skipped_that_alone_leads_to_the_other_place(crawl, lists_slugs):
-    """Each page has another URL, and without the class nobody would know of it."""
+    """A class is not learned as a skip if it alone links the other URLs of its pages."""
     respond = site(forum(lists_slugs=lists_slugs))
     await crawl(respond, ON)
     rules = learn(Stores([Path(STORE)])).rules

@@ -1,4 +1,4 @@
-"""URLs that a `skip` template fits are not fetched."""
+"""URLs that match a `skip` template are not fetched."""
 
 import logging
 
@@ -11,7 +11,7 @@ RULES = {"URLCANON_RULES": {"site.example": {"skip": ["/?p={id:digits}", "/print
 
 
 class PostSpider(FollowSpider):
-    """Sends a form."""
+    """Sends a form to such a URL."""
 
     def parse(self, response):
         yield from super().parse(response)
@@ -21,7 +21,7 @@ class PostSpider(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_skipped_urls_are_not_fetched_and_counted_by_template(crawl):
-    """The server sees none of them; the rest of the site is crawled."""
+    """Skipped URLs are not fetched, and counted by template."""
     urls = ("/?p=1", "/?p=2&utm_source=x", "/print/a/b", "/?p=new", "/?p=3&q=1", "/a")
     result = await crawl(site({"/": links(*urls)}, missing=200), RULES)
     assert sorted(result.hits) == ["/", "/?p=3&q=1", "/?p=new", "/a"]
@@ -32,7 +32,7 @@ async def test_skipped_urls_are_not_fetched_and_counted_by_template(crawl):
 
 @deferred_f_from_coro_f
 async def test_skip_holds_for_the_targets_of_redirects(crawl):
-    """A redirect that leads to a skipped URL ends there."""
+    """A redirect to a skipped URL ends there."""
     pages = {"/": links("/old"), "/old": redirect(f"{SITE}/?p=1")}
     result = await crawl(site(pages, missing=200), RULES)
     assert sorted(result.hits) == ["/", "/old"]
@@ -41,7 +41,7 @@ async def test_skip_holds_for_the_targets_of_redirects(crawl):
 
 @deferred_f_from_coro_f
 async def test_skip_lets_through_what_is_not_to_be_filtered(crawl, caplog):
-    """A start URL is fetched, whatever its shape, and a request whose meta says so."""
+    """Unfiltered requests, and those whose meta names a page or turns rules off, are fetched."""
     start = (
         Request(f"{SITE}/?p=1", dont_filter=True),
         Request(f"{SITE}/?p=2", meta={"urlcanon": False}),
@@ -58,7 +58,7 @@ async def test_skip_lets_through_what_is_not_to_be_filtered(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_log_warns_of_a_template_that_means_something_else(crawl, caplog):
-    """A ``*`` is one in other programs' patterns; in ours it stands for itself."""
+    """A warning says that `*` in a template is literal."""
     pages = {"/": links("/admin/a"), "/admin/a": page("a")}
     rules = {"URLCANON_RULES": {"*": {"skip": ["/admin/*"]}}}
     with caplog.at_level(logging.WARNING):
@@ -69,14 +69,14 @@ async def test_log_warns_of_a_template_that_means_something_else(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_skip_is_for_get_and_head(crawl):
-    """A form that is sent to such a URL is no link to its page."""
+    """A POST to a skipped URL is sent."""
     result = await crawl(site({"/": page("form")}, missing=200), RULES, spider=PostSpider)
     assert sorted(result.hits) == ["/", "/?p=1"]
 
 
 @deferred_f_from_coro_f
 async def test_without_a_skip_rule_nothing_listens_to_scheduled_requests(crawl):
-    """A receiver costs every request more than its fingerprint does."""
+    """Without a `skip` rule nothing listens to request_scheduled, which would slow each request."""
 
     class Counting(FollowSpider):
         def parse(self, response):

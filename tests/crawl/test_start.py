@@ -1,4 +1,4 @@
-"""What start requests count for: none is seen unless that is asked for."""
+"""URLCANON_RECORD_START: whether start requests count as seen."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ ON = {"URLCANON_RECORD_START": True, "URLCANON_RULES": {"*": {"drop_params": ["s
 
 
 class StartUrls(FollowSpider):
-    """Leaves the start requests to Scrapy, which gives them dont_filter."""
+    """Has start_urls, whose requests Scrapy makes unfiltered."""
 
     def __init__(self, start, *args, **kwargs):
         super().__init__(start, *args, **kwargs)
@@ -34,14 +34,14 @@ async def test_recorded_start_page_is_fetched_once(crawl):
 
 @deferred_f_from_coro_f
 async def test_off_by_default(crawl):
-    """By default a link to the start page is fetched, as Scrapy does: its callback may differ."""
+    """By default a link to the start page is fetched, as by Scrapy."""
     result = await crawl(site(HOME), {**ON, "URLCANON_RECORD_START": False}, spider=StartUrls)
     assert len(result.hits) == 3
 
 
 @deferred_f_from_coro_f
 async def test_page_that_the_start_request_was_redirected_to(crawl):
-    """The page behind the redirect of a start request counts as seen too."""
+    """The target of a redirected start request counts as seen too."""
     pages = {"/": redirect("/home"), "/home": links("/home", "/", "/a"), "/a": links("/home")}
     result = await crawl(site(pages), ON, spider=StartUrls)
     assert result.hits == ["/", "/home", "/a"]
@@ -50,7 +50,7 @@ async def test_page_that_the_start_request_was_redirected_to(crawl):
 @pytest.mark.parametrize("dont_filter", [True, False])
 @deferred_f_from_coro_f
 async def test_start_requests_are_filtered_as_before(crawl, dont_filter):
-    """Recording drops no start request: one URL for several cookie jars stays several."""
+    """Start requests themselves are filtered as before: several for one URL stay several."""
     start = [Request(f"{SITE}/a", dont_filter=dont_filter, meta={"cookiejar": n}) for n in range(3)]
     result = await crawl(site({"/a": page("a")}), ON, start=start)
     assert len(result.hits) == (3 if dont_filter else 1)
@@ -58,7 +58,7 @@ async def test_start_requests_are_filtered_as_before(crawl, dont_filter):
 
 @deferred_f_from_coro_f
 async def test_scheduler_without_a_dupefilter_is_said(crawl, caplog):
-    """Where there is no dupefilter to record in, a warning says so once, and all goes on."""
+    """If there is no duplicate filter to record in, a warning says so once."""
     start = (f"{SITE}/", f"{SITE}/a")
     result = await crawl(
         site(HOME), {**ON, "SCHEDULER": ClosedScheduler}, spider=StartUrls, start=start
@@ -69,7 +69,7 @@ async def test_scheduler_without_a_dupefilter_is_said(crawl, caplog):
 
 
 class LongStart(FollowSpider):
-    """Has start requests as long as another program has some, as one that reads a queue."""
+    """Has start requests to come for as long as another program feeds it."""
 
     allowed_domains = ("site.example",)
 
@@ -106,7 +106,7 @@ FORUM = page(
 )
 @deferred_f_from_coro_f
 async def test_variant_waits_for_no_start_request(crawl, pages):
-    """It is fetched once nothing else is left to do, though start requests are yet to come."""
+    """A variant is fetched when nothing else is left, though start requests are still to come."""
     rules = {"URLCANON_RULES": ON["URLCANON_RULES"]}
     result = await crawl(site(pages), rules, start=(f"{SITE}/", f"{SITE}/last"), spider=LongStart)
     assert result.hits == [*pages, "/last"]
@@ -114,7 +114,7 @@ async def test_variant_waits_for_no_start_request(crawl, pages):
 
 @deferred_f_from_coro_f
 async def test_variant_is_remembered_where_what_stands_for_its_page_is_to_come(crawl):
-    """A start request for the page failed before, which the duplicate filter did not see."""
+    """A variant waits for the kept request, though a start request for the page failed before."""
     urls = [f"/{name}?id={n}" for name in "pq" for n in range(1, 6)]
 
     def respond(request):

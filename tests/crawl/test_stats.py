@@ -1,4 +1,4 @@
-"""Every stat of the plugin is an entry of the registry."""
+"""Every stat of the plugin is in the registry."""
 
 import re
 
@@ -12,7 +12,7 @@ from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
 @pytest.mark.parametrize("stat", Stat)
 def test_key_is_recognized(stat):
-    """Whatever stands for its placeholders: options, domains and templates."""
+    """A key is recognised, whatever its placeholders stand for."""
     names = dict.fromkeys(re.findall(r"{(\w+)}", stat.value), "a/{b}?c")
     assert stat.key(**names).startswith(PREFIX)
     assert known_stats().fullmatch(stat.key(**names))
@@ -20,13 +20,13 @@ def test_key_is_recognized(stat):
 
 @pytest.mark.parametrize("name", ["urlcanon/dropd", "urlcanon/dropped/", "urlcanon/rescue/sent/x"])
 def test_other_names_are_not(name):
-    """That the test of every crawl finds no name that is no entry says something."""
+    """Other names are not recognised."""
     assert not known_stats().fullmatch(name)
 
 
 @deferred_f_from_coro_f
 async def test_crawl_with_everything_on(crawl):
-    """A crawl that asks for all there is has no stat that is no entry; so every other one."""
+    """A crawl with all features on has no stat that is not in the registry."""
     pages = {
         "/": links("/a", "/a?sid=1", "/a?sid=2", "/gone?sid=1", "/gone?sid=2", "/print/1", "/b#x"),
         "/a": page("<p>A"),
@@ -49,7 +49,7 @@ async def test_crawl_with_everything_on(crawl):
 
 @deferred_f_from_coro_f
 async def test_collector_that_keeps_nothing(crawl, caplog):
-    """A crawl with Scrapy's ``DummyStatsCollector`` drops what another one does, and ends so."""
+    """With DummyStatsCollector a crawl drops the same."""
     pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": page("a"), "/a?sid=2": page("a")}
     settings = {
         "URLCANON_RULES": {"*": {"drop_params": ["sid"]}},
@@ -64,7 +64,7 @@ async def test_collector_that_keeps_nothing(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_names_that_a_site_makes_up_are_shortened(crawl):
-    """A parameter may be as long as a URL, and may be another one in each link."""
+    """Long parameter names are shortened in stats."""
     names = [2_000 * letter for letter in "abc"]
     pages = {"/": links("/a", *(f"/a?{name}=1" for name in names)), "/a": page("<p>A")}
     settings = {"URLCANON_RULES": {"*": {"keep_params": ["id"]}}, "URLCANON_AUDIT": 1.0}
