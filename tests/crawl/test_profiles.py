@@ -1,4 +1,4 @@
-"""Rules of known programs, in real crawls: what the server saw with profiles off and on."""
+"""Rules of recognised software, in real crawls with profiles off and on."""
 
 import asyncio
 import logging
@@ -59,7 +59,7 @@ HEAD = '<meta name="generator" content="Board 2.1"><link rel="stylesheet" href="
 
 @pytest.fixture
 def board(tmp_path):
-    """Return the settings in which a program of our own is known."""
+    """Return settings with a profile of a program of our own."""
     path = tmp_path / "board.toml"
     path.write_text(BOARD, encoding="utf-8")
     return {"URLCANON_PROFILES": ["*", str(path)]}
@@ -86,7 +86,7 @@ def forum(*urls):
 
 
 def listing(path, links):
-    """Return what a server writes of the folder at *path*."""
+    """Return what a server shows of the folder at *path*."""
     head = f"<head><title>Index of {path}</title></head>"
     return page(f"<html>{head}<body>{links}</body></html>")
 
@@ -96,7 +96,7 @@ START = (f"{SITE}/forum/index.php",)
 
 @deferred_f_from_coro_f
 async def test_rules_hold_from_the_first_page_on(crawl, board, caplog):
-    """The links of the page by which a program is recognised are canonicalized by its rules."""
+    """The links of the page by which a program is recognised are already merged by its rules."""
     urls = [f"/forum/a.php?sid={number}" for number in range(5)]
     respond = site({START[0]: shown(*urls)}, missing=200)
     off = await crawl(respond, {"URLCANON_PROFILES": False}, start=START)
@@ -110,7 +110,7 @@ async def test_rules_hold_from_the_first_page_on(crawl, board, caplog):
 
 @deferred_f_from_coro_f
 async def test_what_a_program_runs_on_is_no_other_program_below_it(crawl):
-    """Listings by fancyindex look like nginx' own below the top, and are in one order there too."""
+    """Folders below a fancyindex listing are not taken for nginx' own listings."""
     orders = "".join(f'<a href="?C={by}&amp;O={way}">{by}</a>' for by in "NS" for way in "AD")
     listings = {
         "/": listing("/", f'{orders}<a href="a/">a</a>'),
@@ -132,7 +132,7 @@ async def test_what_a_program_runs_on_is_no_other_program_below_it(crawl):
 
 @deferred_f_from_coro_f
 async def test_rules_hold_below_the_place_of_the_program_alone(crawl, board):
-    """What stands beside it on the host, on its subdomains and on other ports is another matter."""
+    """Rules hold below the program's path alone, not on other ports or subdomains."""
     urls = [f"{at}/a?sid={n}" for at in ("/shop", "http://www.site.example/forum") for n in (1, 2)]
     respond = site(
         {
@@ -150,7 +150,7 @@ async def test_rules_hold_below_the_place_of_the_program_alone(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_program_of_a_site_that_another_one_shows(crawl, board):
-    """An archive has the URL of the page in its own: the rules hold below that."""
+    """For a page in an archive the rules hold below the archived site's URL."""
     place = "/web/http://old.example/forum/"
     urls = [f"{path}?sid={number}" for path in (f"{place}a.php", "/b") for number in (1, 2)]
     shown = "".join(f'<a href="{url}">link</a>' for url in urls)
@@ -162,14 +162,14 @@ async def test_program_of_a_site_that_another_one_shows(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_suspicions_drop_nothing(crawl, board):
-    """A rule that is not certain has no effect by itself."""
+    """A rule that is not certain drops nothing."""
     respond = site({START[0]: shown("/forum/a?order=1", "/forum/a?order=2")}, missing=200)
     assert len((await crawl(respond, board, start=START)).hits) == 3
 
 
 @deferred_f_from_coro_f
 async def test_what_was_fetched_before_is_not_fetched_again(crawl, board):
-    """A page is known by its new fingerprint once the program is recognised."""
+    """A page fetched before the program was recognised is known by its new fingerprint."""
     plain = f"{SITE}/forum/plain.php?sid=1"
     respond = site(
         {
@@ -187,7 +187,7 @@ async def test_what_was_fetched_before_is_not_fetched_again(crawl, board):
 )
 @deferred_f_from_coro_f
 async def test_request_that_no_rule_is_to_touch_stands_for_no_other(crawl, board, own):
-    """Nor where the program was recognised when it was on its way already."""
+    """A request with a key, a body or without rules does not make a page of the program seen."""
     own_request = Request(f"{SITE}/forum/a.php?sid=1", priority=1, **own)
     respond = site({START[0]: shown("/forum/a.php")}, missing=200)
     settings = {**board, "URLCANON_RESCUE": False}
@@ -197,7 +197,7 @@ async def test_request_that_no_rule_is_to_touch_stands_for_no_other(crawl, board
 
 @deferred_f_from_coro_f
 async def test_user_wins(crawl, board):
-    """What a rule of the user takes back stays."""
+    """A parameter that the user keeps is not dropped."""
     respond = site({START[0]: shown("/forum/a?sid=1", "/forum/a?sid=2")}, missing=200)
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["!sid"]}}}
     assert len((await crawl(respond, board | rules, start=START)).hits) == 3
@@ -205,7 +205,7 @@ async def test_user_wins(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_preset_scrapy_knows_no_program(crawl, board):
-    """It merges nothing that Scrapy keeps apart."""
+    """With preset "scrapy" no program is recognised."""
     respond = site({START[0]: shown("/forum/a?sid=1", "/forum/a?sid=2")}, missing=200)
     result = await crawl(respond, board | {"URLCANON_PRESET": "scrapy"}, start=START)
     assert len(result.hits) == 3
@@ -213,7 +213,7 @@ async def test_preset_scrapy_knows_no_program(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_post_on_a_fetched_page_of_its_topic_is_not_fetched(crawl, board):
-    """Links to posts wait for their topics, and the ids of the posts prove that they were seen."""
+    """Links to posts are not fetched if the pages of their topics contain the ids of the posts."""
     respond = site(forum("topic.php?p=12", "topic.php?p=13", "topic.php?t=1&p=13"))
     off = await crawl(respond, board | {"URLCANON_PROFILES": False}, start=START)
     on = await crawl(respond, board, start=START)
@@ -228,7 +228,7 @@ async def test_post_on_a_fetched_page_of_its_topic_is_not_fetched(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_number_of_a_post_may_stand_in_another_attribute(crawl, tmp_path):
-    """As on boards that give their posts no ids; an id of that text says nothing there."""
+    """A profile may name another attribute than `id` for the numbers of posts."""
     path = tmp_path / "board.toml"
     own = 'id = "p{part}"\nattribute = "data-post"'
     path.write_text(BOARD.replace('id = "p{part}"', own), encoding="utf-8")
@@ -242,7 +242,7 @@ async def test_number_of_a_post_may_stand_in_another_attribute(crawl, tmp_path):
 
 @deferred_f_from_coro_f
 async def test_post_that_no_page_shows_is_fetched(crawl, board):
-    """Nothing is lost: what is not proved to be seen is fetched in the end."""
+    """A post that no page of its topic showed is fetched in the end."""
     respond = site(forum("topic.php?p=99", "topic.php?p=12"))
     result = await crawl(respond, board, start=START)
     assert max(result.hits) == "/forum/topic.php?t=1&start=2"
@@ -253,7 +253,7 @@ async def test_post_that_no_page_shows_is_fetched(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_post_that_another_callback_asks_for_is_fetched(crawl, board):
-    """The page proves what one callback of the spider has got, and nothing for another one."""
+    """A post is fetched for a callback that has not got the page of its topic."""
 
     class Posts(FollowSpider):
         def parse(self, response):
@@ -272,7 +272,7 @@ async def test_post_that_another_callback_asks_for_is_fetched(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board):
-    """It takes that one alone, whatever else the page shows."""
+    """A post whose callback has arguments (cb_kwargs) is fetched: it takes that post alone."""
 
     class Posts(FollowSpider):
         taken = []  # noqa: RUF012
@@ -293,7 +293,7 @@ async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_post_of_a_topic_that_fails_is_fetched(crawl, board):
-    """The page that would have shown it brought nothing."""
+    """A post is fetched if the page of its topic fails."""
     pages = forum("topic.php?p=12")
     pages[f"{SITE}/forum/topic.php?t=1&start=2"] = page("broken", status=500)
     result = await crawl(site(pages), board, start=START)
@@ -318,7 +318,7 @@ class RaiseAtTopics(FollowSpider):
 
 
 class LookAtTopics(FollowSpider):
-    """Fetches the topic within a callback, for a look at it."""
+    """Downloads the topic within a callback."""
 
     async def parse(self, response):
         if response.url == START[0]:
@@ -339,7 +339,7 @@ class LookAtTopics(FollowSpider):
 )
 @deferred_f_from_coro_f
 async def test_post_of_a_topic_that_no_callback_had_is_fetched(crawl, board, spider, settings):
-    """It proves nothing that its page was fetched."""
+    """A post is fetched if no callback got the page of its topic, though it was downloaded."""
     respond = site(forum("topic.php?p=12"))
     result = await crawl(respond, board | settings, start=START, spider=spider)
     assert f"{SITE}/forum/topic.php?p=12" in [item["url"] for item in result.items]
@@ -347,7 +347,7 @@ async def test_post_of_a_topic_that_no_callback_had_is_fetched(crawl, board, spi
 
 @deferred_f_from_coro_f
 async def test_post_is_fetched_for_each_callback_and_in_place_of_what_failed(crawl, board):
-    """Of two that are held for one page both are: another callback or URL has its turn."""
+    """Held links for one post are fetched for each callback, and after a failure."""
     pages = forum()
     pages[f"{SITE}/forum/topic.php?p=99&sid=1"] = page("broken", status=500)
     pages[f"{SITE}/forum/topic.php?p=99&sid=2"] = pages[f"{SITE}/forum/topic.php?p=99"]
@@ -377,7 +377,7 @@ async def test_post_is_fetched_for_each_callback_and_in_place_of_what_failed(cra
 
 @deferred_f_from_coro_f
 async def test_post_that_is_linked_nearer_than_its_topic_is_fetched(crawl, board):
-    """What the page links is cut off from the topic, by the limit of the depth."""
+    """A post linked at a lower depth than its topic is fetched, for DEPTH_LIMIT."""
     pages = {
         START[0]: shown("topic.php?p=12", "list.php"),
         f"{SITE}/forum/list.php": shown("topic.php?t=1"),
@@ -392,7 +392,7 @@ async def test_post_that_is_linked_nearer_than_its_topic_is_fetched(crawl, board
 @pytest.mark.parametrize("is_at_work", [False, True])
 @deferred_f_from_coro_f
 async def test_nothing_that_waits_is_lost_where_pages_become_one(crawl, board, is_at_work):
-    """What is known of the program makes one of two pages, for which URLs wait."""
+    """If a recognised program makes two pages one, no variant that waits is forgotten."""
     rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["x"]}}, "CONCURRENT_REQUESTS": 8}
     urls = [f"{SITE}/forum/who.php?sid={sid}&x={x}" for sid in "ab" for x in (1, 2)]
     wanted = urls[1] if is_at_work else urls[3]
@@ -419,7 +419,7 @@ async def test_nothing_that_waits_is_lost_where_pages_become_one(crawl, board, i
 
 @deferred_f_from_coro_f
 async def test_unfiltered_request_for_a_post_is_sent(crawl, board):
-    """What is not to be filtered is not held either."""
+    """An unfiltered request for a post is not held."""
     start = (*START, Request(f"{SITE}/forum/topic.php?p=12", dont_filter=True))
     result = await crawl(site(forum()), board, start=start)
     assert "/forum/topic.php?p=12" in result.hits
@@ -427,7 +427,7 @@ async def test_unfiltered_request_for_a_post_is_sent(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_two_programs_on_one_host_have_their_own_places(crawl, board):
-    """The rules of one do not hold below the place of the other, even if that is further down."""
+    """Rules of one program do not hold below the path of another one."""
     login = "index.php?title=Special:UserLogin&returnto="
     wiki = page(
         '<html><head><meta name="generator" content="MediaWiki 1.39"></head><body>'
@@ -465,7 +465,7 @@ async def test_two_programs_on_one_host_have_their_own_places(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_resumed_job_goes_on_with_what_it_recognised(crawl, board):
-    """Neither is a page fetched again under its other URL, nor a held post forgotten."""
+    """A resumed job knows recognised programs and held posts: nothing is fetched twice or lost."""
     job = board | {"JOBDIR": "job", "CLOSESPIDER_PAGECOUNT": 1, "CONCURRENT_REQUESTS": 1}
     respond = site(forum("topic.php?p=12", "topic.php?p=99", "a?sid=1", "a?sid=2"), missing=200)
     first = await crawl(respond, job, start=START)
@@ -479,7 +479,7 @@ async def test_resumed_job_goes_on_with_what_it_recognised(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_explanations_and_the_report_name_the_profile(crawl, board, tmp_path):
-    """What was recognised, where and by which signs."""
+    """Explanations and the report name the profile, its place and its signs."""
     respond = site({START[0]: shown("a?sid=1", "a?sid=2")}, missing=200)
     path = tmp_path / "report.json"
     result = await crawl(respond, board | {"URLCANON_REPORT": str(path)}, start=START)
@@ -496,7 +496,7 @@ async def test_explanations_and_the_report_name_the_profile(crawl, board, tmp_pa
 
 @deferred_f_from_coro_f
 async def test_audit_watches_the_rules_of_a_profile(crawl, board):
-    """One that is wrong on a site is suspended there, and what it had dropped is fetched."""
+    """A rule of a profile that is wrong on a site is suspended by the audit; no page is lost."""
     pages = {
         f"{SITE}/forum/a?sid={number}": page(f"<p>{f'page {number} has words of its own. ' * 20}")
         for number in range(12)
@@ -509,7 +509,7 @@ async def test_audit_watches_the_rules_of_a_profile(crawl, board):
 
 @deferred_f_from_coro_f
 async def test_hostile_pages_stop_no_crawl(crawl):
-    """A generator of a megabyte, a title of one, and no end of elements."""
+    """Huge generators, titles and numbers of elements stop no crawl."""
     huge = f'<meta name="generator" content="MediaWiki {1_000_000 * "1"}"><title>{1_000_000 * "x"}'
     respond = site(
         {

@@ -1,4 +1,4 @@
-"""Known programs where pages, servers and files are not what they should be: real crawls."""
+"""Recognition of software on odd pages, servers and profile files, in real crawls."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ proved_by = "benchmark"
 
 
 def linking(html, *urls, headers=()):
-    """Return a page that is *html* and links *urls*, with more *headers*."""
+    """Return a page of *html* that links *urls*, with further *headers*."""
     shown = "".join(f'<a href="{url}">link</a>' for url in urls)
     answer = page(html.removesuffix("</body></html>") + shown)
     return replace(answer, headers=(*answer.headers, *headers))
@@ -62,7 +62,7 @@ def linking(html, *urls, headers=()):
 
 @deferred_f_from_coro_f
 async def test_page_that_claims_to_be_every_program_merges_nothing(crawl):
-    """It shows the signs of each of our profiles at once, in its headers too."""
+    """A page with the signs of all profiles merges nothing."""
     headers = [header for shown in KNOWN for header in shown.headers]
     claims = linking(EVERYTHING, *TWICE, headers=headers)
     respond = site({"/": claims, **{f"/{url}": claims for url in TWICE}}, missing=200)
@@ -84,7 +84,7 @@ async def test_page_that_claims_to_be_every_program_merges_nothing(crawl):
 )
 @deferred_f_from_coro_f
 async def test_element_of_a_megabyte_stops_no_crawl(crawl, element):
-    """What links such a page, and what stands beside it, is fetched, and nothing is merged."""
+    """An element of a megabyte stops no crawl, and merges nothing."""
     respond = site(
         {"/": links("/huge", *TWICE), "/huge": page(f"<html><head>{element}</head></html>")},
         missing=200,
@@ -96,7 +96,7 @@ async def test_element_of_a_megabyte_stops_no_crawl(crawl, element):
 
 @deferred_f_from_coro_f
 async def test_rules_of_a_program_end_where_another_one_begins(crawl):
-    """A blog has a wiki below it, and each has URLs of the shape that the other merges."""
+    """Rules of a blog do not hold in a wiki below it, nor the reverse."""
     answer, login = "a/?replytocom={}", "index.php?title=Special:UserLogin&returnto={}"
     both = [url.format(number) for url in (answer, login) for number in (1, 2)]
     respond = site(
@@ -121,7 +121,7 @@ async def test_rules_of_a_program_end_where_another_one_begins(crawl):
 @pytest.mark.parametrize("ann", ["/~ann/", "/%7Eann/", "/~ann"])
 @deferred_f_from_coro_f
 async def test_page_of_a_user_tells_nothing_of_what_others_have(crawl, ann):
-    """It shows a program, and loads something from the directory of the server."""
+    """A program in one user's directory is not assumed in that of others."""
     claim = head(
         generator("WordPress 6.1") + '<link rel="stylesheet" href="/wp-content/a.css">',
     )
@@ -162,7 +162,7 @@ async def test_comment_of_a_visitor_tells_no_program(crawl, written):
 @pytest.mark.parametrize(("element", "is_part"), [("article", True), ("h2", False)])
 @deferred_f_from_coro_f
 async def test_heading_with_the_id_of_a_comment_shows_none(crawl, element, is_part):
-    """A visitor may have written it into a comment of another page."""
+    """An id of a comment on another kind of element, written by a visitor, proves nothing."""
     drupal = generator("Drupal 10")
     article = head(drupal, shows=f'<{element} id="comment-7">One</{element}>')
     respond = site(
@@ -178,7 +178,7 @@ async def test_heading_with_the_id_of_a_comment_shows_none(crawl, element, is_pa
 async def test_program_that_only_a_header_tells_is_unknown_behind_a_proxy(
     crawl, is_stripped, tmp_path
 ):
-    """What is known by a header alone is not known behind such a proxy, and nothing is merged."""
+    """A program known by a header alone is not recognised behind a proxy that strips it."""
     headers = () if is_stripped else (("X-Generator", "Board 2"),)
     path = tmp_path / "board.toml"
     path.write_text(BY_HEADER, encoding="utf-8")
@@ -189,7 +189,7 @@ async def test_program_that_only_a_header_tells_is_unknown_behind_a_proxy(
 
 @deferred_f_from_coro_f
 async def test_page_still_tells_its_program_where_a_proxy_strips_headers(crawl):
-    """The signs of the page itself are enough."""
+    """Signs in the page are enough without headers."""
     script = '<script src="/wp-includes/a.js"></script>'
     shown = head('<link rel="https://api.w.org/" href="/wp-json/">', script)
     respond = site({"/": linking(shown, "/a/?replytocom=1", "/a/?replytocom=2")}, missing=200)
@@ -199,7 +199,7 @@ async def test_page_still_tells_its_program_where_a_proxy_strips_headers(crawl):
 
 @deferred_f_from_coro_f
 async def test_all_faults_of_all_files_are_one_error_before_the_first_request(crawl, tmp_path):
-    """Nobody has to start a crawl once for each of them."""
+    """All faults of all profile files are one error before the first request."""
     one, other = tmp_path / "one.toml", tmp_path / "other.toml"
     one.write_text('name = 7\nsignz = []\n[[rules]]\noptions = { drop_parms = ["sid"] }\n', "utf-8")
     other.write_text("[", "utf-8")
@@ -228,7 +228,7 @@ async def test_all_faults_of_all_files_are_one_error_before_the_first_request(cr
 @pytest.mark.parametrize("is_whole", [True, False])
 @deferred_f_from_coro_f
 async def test_page_that_is_cut_short_shows_no_post(crawl, tmp_path, is_whole):
-    """What is to be seen of the last one may be half of it: the post is fetched."""
+    """A truncated page does not prove that a post was seen."""
     (tmp_path / "board.toml").write_text(BY_HEADER + POSTS, encoding="utf-8")
     board = [("X-Generator", "Board 2")]
     topic = linking("<html><body><div id=p12>Half of the post", headers=board)
@@ -263,7 +263,7 @@ async def test_page_that_is_cut_short_shows_no_post(crawl, tmp_path, is_whole):
 )
 @deferred_f_from_coro_f
 async def test_first_pages_of_a_host_are_looked_at(crawl, tmp_path, pages, is_recognised, host):
-    """Five below each first directory, and 32 in all: later ones cost nothing and tell nothing."""
+    """Only the first pages of a host are searched for signs: five per directory, 32 in all."""
     (tmp_path / "board.toml").write_text(BY_HEADER, encoding="utf-8")
     answers = {f"{host}{url}": page(url) for url in pages}
     answers[f"{host}/"] = links(*pages)

@@ -1,4 +1,4 @@
-"""What a crawl saw is recorded for learning, in real crawls."""
+"""What URLCANON_RECORD stores of a crawl."""
 
 import logging
 import re
@@ -30,7 +30,7 @@ ON = {"URLCANON_RECORD": STORE}
 
 
 def recorded(path=STORE):
-    """Return the observations of the store, by URL; none is there twice."""
+    """Return the stored observations by URL, each of which is there once."""
     observations = list(read_store(path))
     found = {observation.url.removeprefix(SITE): observation for observation in observations}
     assert len(found) == len(observations)
@@ -43,13 +43,13 @@ def files_of(directory):
 
 
 def is_recorded():
-    """Tell whether the crawl has left a file."""
+    """Tell whether the crawl has left a store."""
     return any(Path().iterdir())
 
 
 @deferred_f_from_coro_f
 async def test_every_page_is_recorded(crawl):
-    """The pages of the spider are in the store, errors among them, and counted."""
+    """Pages and errors are recorded and counted."""
     respond = site({f"{SITE}/": links("/a", "/gone"), f"{SITE}/a": page("<p>A")})
     result = await crawl(respond, ON)
     found = recorded()
@@ -63,7 +63,7 @@ async def test_every_page_is_recorded(crawl):
 @pytest.mark.parametrize("sign", [{"status": 206}, {"fault": Fault.TRUNCATION}])
 @deferred_f_from_coro_f
 async def test_beginning_of_a_page_tells_nothing(crawl, sign):
-    """Two views that differ in the half which did not come are not to be learned to be one."""
+    """Truncated pages teach no rule: they may differ in the part that is missing."""
     urls = [f"/p{number}?v={view}" for number in range(20) for view in (1, 2)]
     html = (("Content-Type", "text/html"),)
 
@@ -84,7 +84,7 @@ async def test_beginning_of_a_page_tells_nothing(crawl, sign):
 
 @deferred_f_from_coro_f
 async def test_time_at_which_a_page_was_made_is_no_content(crawl):
-    """A page that says when it was made is the same a minute later, and not at another date."""
+    """A text with the time of the Date header has the same digest a minute later."""
 
     def at(clock, date):
         made = f"<p>Eleven lines about the ferry, made at {clock}"
@@ -104,7 +104,7 @@ async def test_time_at_which_a_page_was_made_is_no_content(crawl):
 
 @deferred_f_from_coro_f
 async def test_status_that_is_none_takes_nothing_from_the_others(crawl):
-    """A server may send any number, and that of one answer is kept from no other."""
+    """A nonsense status of one response does not prevent the others from being recorded."""
     respond = site(
         {
             f"{SITE}/": links("/a", "/none", "/b"),
@@ -150,7 +150,7 @@ async def test_each_redirect_is_recorded_with_its_status_and_target(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_page_that_the_spider_has_is_recorded(crawl):
-    """The most telling redirects lead to what was fetched before, and are dropped there."""
+    """A redirect to a page that was fetched before is recorded, though it is dropped."""
     answers = {f"{SITE}/": links("/slug"), f"{SITE}/slug": links("/?p=1"), f"{SITE}/?p=1": ""}
     answers[f"{SITE}/?p=1"] = redirect("/slug")
     result = await crawl(site(answers), ON)
@@ -160,7 +160,7 @@ async def test_redirect_to_a_page_that_the_spider_has_is_recorded(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirects_of_copied_meta_are_those_of_another_page(crawl):
-    """A spider that passes its meta on does not make every page a target of the redirect."""
+    """A spider that copies meta does not make each page the target of a redirect."""
 
     class CopiesMeta(FollowSpider):
         def parse(self, response):
@@ -182,7 +182,7 @@ async def test_redirects_of_copied_meta_are_those_of_another_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_declared_canonical_is_recorded(crawl):
-    """From the link element, from the header, and absolute; nonsense is none."""
+    """Canonicals from link elements and headers are recorded as absolute URLs."""
     link = '<html><head><link rel="canonical" href="{}"></head><body>x</body></html>'
     html = ("Content-Type", "text/html")
     answers = {
@@ -203,7 +203,7 @@ async def test_declared_canonical_is_recorded(crawl):
 
 
 class _Fetches(FollowSpider):
-    """Follows links, and takes what is no text too."""
+    """Follows links, and takes non-text responses too."""
 
     def parse(self, response):
         yield {"url": response.url}
@@ -213,7 +213,7 @@ class _Fetches(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_text_is_decoded_as_the_page_says(crawl):
-    """One text in two encodings is one page; what is no HTML has no text."""
+    """One text in two encodings has one digest."""
     text = "Bücher für den Frühling"
     answers = {f"{SITE}/": links("/utf", "/latin", "/plain")}
     for name, encoding in (("utf", "utf-8"), ("latin", "iso-8859-1")):
@@ -229,7 +229,7 @@ async def test_text_is_decoded_as_the_page_says(crawl):
 
 @deferred_f_from_coro_f
 async def test_cached_responses_are_recorded(crawl):
-    """A second crawl from the HTTP cache teaches the same as the first."""
+    """A crawl from the HTTP cache records the same as the first one."""
     answers = {f"{SITE}/": links("/a"), f"{SITE}/a": redirect("/b"), f"{SITE}/b": page("<p>B")}
     cache = {"HTTPCACHE_ENABLED": True}
     await crawl(site(answers), {**cache, "URLCANON_RECORD": "cold.sqlite"})
@@ -241,7 +241,7 @@ async def test_cached_responses_are_recorded(crawl):
 
 @deferred_f_from_coro_f
 async def test_what_is_no_page_of_the_spider_is_not_recorded(crawl):
-    """Neither robots.txt nor the answer to a form is a page."""
+    """Neither robots.txt nor the answer to a POST is recorded."""
 
     class Posts(FollowSpider):
         def parse(self, response):
@@ -265,7 +265,7 @@ def rules_file(tmp_path):
 
 @deferred_f_from_coro_f
 async def test_what_the_audit_saw_is_recorded(crawl, rules_file):
-    """Its verdicts are credited to the rule, and the variants that it fetched are observations."""
+    """Verdicts of audits are recorded with their rule, and audited variants as observations."""
     settings = {
         **ON,
         "URLCANON_RULES_FILES": [rules_file],
@@ -295,7 +295,7 @@ async def test_what_the_audit_saw_is_recorded(crawl, rules_file):
 
 @deferred_f_from_coro_f
 async def test_second_crawl_adds_to_the_store(crawl):
-    """A crawl that goes on another day loses nothing of the first."""
+    """A second crawl adds to the store."""
     answers = {f"{SITE}/a": page("<p>A"), f"{SITE}/b": page("<p>B")}
     await crawl(site(answers), ON, start=[f"{SITE}/a"])
     await crawl(site(answers), ON, start=[f"{SITE}/b"])
@@ -304,7 +304,7 @@ async def test_second_crawl_adds_to_the_store(crawl):
 
 @deferred_f_from_coro_f
 async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
-    """What is not kept is counted, and the spider gets its pages."""
+    """A full disk is counted, and the spider gets its pages."""
 
     class Full(ObservationStore):
         def __init__(self, path):
@@ -330,7 +330,10 @@ async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
 )
 @deferred_f_from_coro_f
 async def test_whatever_a_spider_gives_as_its_reason_ends_the_record(crawl, caplog, reason, kept):
-    """It is kept as text: of a crawl that has none nobody knows that it was not killed."""
+    """Any reason to close a spider is stored as text.
+
+    A crawl without a reason would look killed.
+    """
 
     class Closing(FollowSpider):
         def parse(self, _):
@@ -354,7 +357,7 @@ def problem_of(path):
 
 
 def test_store_that_cannot_be_used_is_an_error_at_start(tmp_path):
-    """A newer store, another file and a place without a directory are errors that name it."""
+    """A store that cannot be used is an error at the start that names it."""
     newer = tmp_path / "newer.sqlite"
     ObservationStore(newer).close()
     connection = sqlite3.connect(newer)
@@ -370,7 +373,7 @@ def test_store_that_cannot_be_used_is_an_error_at_start(tmp_path):
 
 @deferred_f_from_coro_f
 async def test_job_that_keeps_its_rules_takes_none_out(crawl, rules_file, tmp_path):
-    """It goes on under rules that no file holds any more: they stay those of the crawl before."""
+    """A job that keeps old rules does not make them look removed."""
     other = tmp_path / "other.toml"
     other.write_text('["site.example"]\nwww = "strip"\n')
     job = {**ON, "JOBDIR": "job", "URLCANON_JOB_RULES": "keep"}
@@ -383,7 +386,7 @@ async def test_job_that_keeps_its_rules_takes_none_out(crawl, rules_file, tmp_pa
 
 @deferred_f_from_coro_f
 async def test_audit_of_an_entry_of_no_file_is_credited_to_no_rule(crawl):
-    """What settings say stands in no file: the entry and the domain are what is known of it."""
+    """Audits of rules in settings are recorded without a rule of a file."""
     settings = {**ON, "URLCANON_AUDIT": 1.0, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     text = page("<p>" + " ".join(f"word{number}" for number in range(100)))
     answers = {f"{SITE}/": links("/a", "/a?sid=1"), f"{SITE}/a": text, f"{SITE}/a?sid=1": text}
@@ -397,7 +400,7 @@ async def test_audit_of_an_entry_of_no_file_is_credited_to_no_rule(crawl):
 
 @deferred_f_from_coro_f
 async def test_name_and_time_stand_in_the_path(crawl):
-    """As in that of a report: every spider, or every crawl, has a store of its own."""
+    """The path may contain the name of the spider and the time."""
     path = "seen/%(name)s-%(time)s.sqlite"
     await crawl(site({f"{SITE}/": links()}), {"URLCANON_RECORD": path})
     (store,) = files_of("seen")
@@ -406,34 +409,34 @@ async def test_name_and_time_stand_in_the_path(crawl):
 
 @pytest.mark.parametrize("path", ["%(nam)s.sqlite", "100%.sqlite"])
 def test_unknown_placeholder_is_invalid(path):
-    """It is found where all settings are validated; a percent sign is written %%."""
+    """An unknown placeholder is an error of the configuration."""
     with pytest.raises(ConfigurationError, match="placeholders"):
         configuration_of(Settings({"URLCANON_RECORD": path}))
 
 
 @pytest.mark.parametrize("value", [["a.sqlite"], 7, True, "."])
 def test_value_that_is_no_path_of_a_file_is_invalid(value):
-    """It is found where all settings are validated, before anything is opened."""
+    """A value that is no path is an error of the configuration."""
     with pytest.raises(ConfigurationError, match=r"RECORD.*: expected (a|the) path"):
         configuration_of(Settings({"URLCANON_RECORD": value}))
 
 
 def test_directory_of_the_store_is_made(tmp_path):
-    """As that of a feed or a report is."""
+    """The directory of the store is created."""
     path = tmp_path / "new" / "o.sqlite"
     recorder_at(path).spider_closed("finished")
     assert list(read_store(path)) == []
 
 
 def recorder_at(path):
-    """Return what records into *path* when a spider crawls."""
+    """Return a recorder into *path*."""
     crawler = get_crawler(settings_dict={"URLCANON_RECORD": path})
     crawler.spider = Spider("shop")
     return Crawl.of(crawler).recorder
 
 
 def test_shell_is_not_recorded(tmp_path):
-    """It has no spider yet, and would look like a crawl that was cut short."""
+    """`scrapy shell` records nothing: it would look like a crawl that was cut short."""
     path = tmp_path / "o.sqlite"
     crawler = get_crawler(settings_dict={"URLCANON_RECORD": path})
     assert Crawl.of(crawler).recorder is None

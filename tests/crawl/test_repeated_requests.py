@@ -1,4 +1,4 @@
-"""What was seen is dropped where it is yielded, unless somebody on the way would miss it."""
+"""Repeated requests are dropped in the spider middleware, before they reach the scheduler."""
 
 import shutil
 from pathlib import Path
@@ -27,7 +27,7 @@ SETTINGS = {"CONCURRENT_REQUESTS": 1}
 
 @pytest.fixture
 def enqueued(monkeypatch):
-    """Return the URLs that come to the scheduler, as they come."""
+    """Return the URLs that reach the scheduler, in order."""
     urls = []
     enqueue = Scheduler.enqueue_request
 
@@ -48,7 +48,7 @@ def menu(request):
 @pytest.mark.parametrize("plugin", [True, False])
 @deferred_f_from_coro_f
 async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plugin):
-    """It counts as dropped nevertheless, as often as without the plugin."""
+    """Repeated requests do not reach the scheduler, and are counted as without the plugin."""
     result = await crawl(menu, {**SETTINGS, "URLCANON_ENABLED": plugin})
     assert result.stats["dupefilter/filtered"] == SEEN
     assert len(enqueued) == (21 if plugin else 21 + SEEN)
@@ -57,7 +57,7 @@ async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plu
 
 @deferred_f_from_coro_f
 async def test_what_was_seen_is_counted_page_by_page(crawl, monkeypatch):
-    """Scrapy's stats take longer for one drop than all else that is done for it."""
+    """Drops are added to Scrapy's stats once per page, since that takes long."""
     counted = []
     inc = StatsCollector.inc_value
 
@@ -73,7 +73,7 @@ async def test_what_was_seen_is_counted_page_by_page(crawl, monkeypatch):
 
 
 class Raising(FollowSpider):
-    """Fails once it has asked for what a page links."""
+    """Raises after yielding the links of a page."""
 
     def parse(self, response):
         yield from super().parse(response)
@@ -92,7 +92,7 @@ class RaisingLater(FollowSpider):
 @pytest.mark.parametrize("spider", [Raising, RaisingLater])
 @deferred_f_from_coro_f
 async def test_what_was_seen_counts_where_the_callback_raises(crawl, enqueued, spider):
-    """It was dropped before."""
+    """Drops are counted if the callback raises afterwards."""
     result = await crawl(menu, SETTINGS, spider=spider)
     assert len(enqueued) == 21
     assert result.stats["dupefilter/filtered"] == result.figures["dropped"] == SEEN
@@ -101,7 +101,7 @@ async def test_what_was_seen_counts_where_the_callback_raises(crawl, enqueued, s
 @pytest.mark.parametrize("plugin", [True, False])
 @deferred_f_from_coro_f
 async def test_each_drop_is_logged_where_that_is_asked_for(crawl, caplog, plugin):
-    """``DUPEFILTER_DEBUG`` is Scrapy's."""
+    """DUPEFILTER_DEBUG logs each drop, as in Scrapy."""
     with caplog.at_level("DEBUG", "scrapy.dupefilters"):
         settings = {**SETTINGS, "DUPEFILTER_DEBUG": True, "URLCANON_ENABLED": plugin}
         result = await crawl(menu, settings)
@@ -111,7 +111,7 @@ async def test_each_drop_is_logged_where_that_is_asked_for(crawl, caplog, plugin
 
 @deferred_f_from_coro_f
 async def test_what_was_seen_is_attributed(crawl, enqueued):
-    """Variants to the rule that makes them such."""
+    """Variants dropped so are attributed to their rules."""
     rules = {"site.example": {"drop_params": ["sid"]}}
     variants = "".join(f"<a href=/{n}?sid={n % 3}>{n}</a>" for n in range(20))
     settings = {**SETTINGS, "URLCANON_RULES": rules, "URLCANON_DECLARED_CANONICAL": True}
@@ -122,7 +122,7 @@ async def test_what_was_seen_is_attributed(crawl, enqueued):
 
 @deferred_f_from_coro_f
 async def test_nothing_is_expected_of_what_was_seen(crawl, monkeypatch):
-    """It never waits, and nine of ten links lead to such: to note each takes long."""
+    """Repeated requests do not enter the order, which would take long."""
     told = []
     monkeypatch.setattr(Output, "add", lambda _, each: told.append(each))
     result = await crawl(menu, {**SETTINGS, "URLCANON_ORDER": "novelty"})
@@ -131,7 +131,7 @@ async def test_nothing_is_expected_of_what_was_seen(crawl, monkeypatch):
 
 
 class Listening(FollowSpider):
-    """Counts the requests that a signal tells of."""
+    """Counts the requests of a signal."""
 
     signal = None
 
@@ -151,7 +151,7 @@ class Listening(FollowSpider):
 )
 @deferred_f_from_coro_f
 async def test_who_listens_hears_of_all(crawl, signal, count):
-    """An extension may go by the signals of the engine, which are sent for each request."""
+    """If an extension listens to a signal of requests, it gets all of them."""
     spider = type("Heard", (Listening,), {"signal": getattr(signals, signal)})
     result = await crawl(menu, SETTINGS, spider=spider)
     assert len(result.crawler.spider.heard) == count
@@ -159,7 +159,7 @@ async def test_who_listens_hears_of_all(crawl, signal, count):
 
 
 def skipping(request):
-    """Answer with links to all pages, among them ones that rules skip."""
+    """Answer with links to all pages, some of which rules skip."""
     variants = "".join(f"<a href=/{n}?sid={n % 3}>{n}</a>" for n in range(20))
     return page(f"{MENU}<a href=/skipped-1>1</a><a href=/skipped-2>2</a>{variants}{request.path}")
 
@@ -171,7 +171,7 @@ def skipping(request):
 @pytest.mark.parametrize("template", [None, "/skipped-{id:digits}"])
 @deferred_f_from_coro_f
 async def test_who_of_ours_listens_is_told(crawl, enqueued, settings, template):
-    """All is counted as where somebody listens, for whom every request goes to the engine."""
+    """Stats are the same as if somebody listened, so that all requests reach the engine."""
     rules = {"drop_params": ["sid"], **({"skip": [template]} if template else {})}
     settings = {**SETTINGS, "URLCANON_RULES": {"site.example": rules}, **settings}
     counted, asked = [], []
@@ -194,7 +194,7 @@ async def test_who_of_ours_listens_is_told(crawl, enqueued, settings, template):
 
 
 class Renaming:
-    """Makes other requests of those for the second page, nearer to the engine than we are."""
+    """Changes requests after our middleware."""
 
     def process_spider_output(self, response, result):
         for each in result:
@@ -213,13 +213,13 @@ class Renaming:
 
 @deferred_f_from_coro_f
 async def test_middleware_that_comes_later_gets_all(crawl):
-    """What it makes of what was seen was not."""
+    """A middleware after ours gets repeated requests too: it may make new ones of them."""
     result = await crawl(menu, {**SETTINGS, "SPIDER_MIDDLEWARES": {Renaming: 1}})
     assert {f"/2-from-{n}" for n in range(20)} <= set(result.hits)
 
 
 class Again(FollowSpider):
-    """Asks for a page again, in ways in which that is no duplicate, before all else."""
+    """Requests a page again in ways that are no duplicates."""
 
     def parse(self, response):
         url = response.urljoin("/0")
@@ -233,7 +233,7 @@ class Again(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_what_is_not_to_be_dropped_is_fetched(crawl):
-    """The spider may have its reasons."""
+    """Such requests are fetched."""
     result = await crawl(menu, SETTINGS, spider=Again)
     # From the first page and from nineteen that it links; what asks for it in passing is dropped.
     assert result.hits.count("/0") == 2 * 20
@@ -241,7 +241,7 @@ async def test_what_is_not_to_be_dropped_is_fetched(crawl):
 
 
 class Failing(RequestFingerprinter):
-    """Has no fingerprint of one page."""
+    """Fails to fingerprint one page."""
 
     def fingerprint(self, request, **kwargs):
         if request.url == f"{SITE}/0":
@@ -251,7 +251,7 @@ class Failing(RequestFingerprinter):
 
 @deferred_f_from_coro_f
 async def test_fingerprint_that_fails_ends_no_callback(crawl):
-    """As in the scheduler, where only that request is lost."""
+    """A fingerprint that fails loses that request only, as in the scheduler."""
     setting = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
     result = await crawl(menu, {**SETTINGS, setting: Failing})
     assert sorted(result.hits) == sorted(["/", *(f"/{n}" for n in range(1, 20))])
@@ -259,14 +259,14 @@ async def test_fingerprint_that_fails_ends_no_callback(crawl):
 
 @deferred_f_from_coro_f
 async def test_others_have_their_turn_while_many_are_dropped(crawl, enqueued):
-    """Past 200 of one page they take the way that gives way to all else."""
+    """After 200 drops of a page the rest goes through the scheduler, which gives way to others."""
     await crawl(lambda request: page(MENU if request.path == "/" else MENU * 15), SETTINGS)
     assert len(enqueued) == 1 + 20 + 20 * 100
 
 
 @deferred_f_from_coro_f
 async def test_what_stands_between_new_links_is_dropped_at_once(crawl, enqueued):
-    """It is seen whatever becomes of them."""
+    """Repeated links between new ones are dropped too."""
     new = f"{MENU}<a href=/new>new</a>{MENU}<a href=/other>other</a><a href=/new>again</a>{MENU}"
     result = await crawl(
         lambda request: page(new if request.path == "/7" else MENU), SETTINGS, start=[f"{SITE}/0"]
@@ -278,7 +278,7 @@ async def test_what_stands_between_new_links_is_dropped_at_once(crawl, enqueued)
 
 
 class EngineLater(Crawler):
-    """Has no engine yet, and says so as the versions after Scrapy 2.19 do."""
+    """A crawler without an engine, which raises as after Scrapy 2.19."""
 
     @property
     def engine(self):
@@ -290,7 +290,7 @@ class EngineLater(Crawler):
 
 
 class Suspending:
-    """A pipeline that finds out that a rule is wrong."""
+    """A pipeline that suspends a rule."""
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -306,7 +306,10 @@ class Suspending:
 
 @deferred_f_from_coro_f
 async def test_what_is_yielded_when_its_rule_falls_is_fetched(crawl):
-    """Scrapy takes items and requests of a callback ahead of what becomes of the first of them."""
+    """Requests yielded when a rule is suspended are fetched.
+
+    Scrapy takes several ahead of processing the first.
+    """
     settings = {
         "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}},
         "URLCANON_AUDIT": 0.01,
@@ -320,7 +323,7 @@ async def test_what_is_yielded_when_its_rule_falls_is_fetched(crawl):
 
 
 def test_middleware_without_an_engine_passes_on_all():
-    """Others than the engine may call it, as Scrapy's own tests do."""
+    """Without an engine, as in Scrapy's own tests, all requests are passed on."""
     crawler = EngineLater(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
     crawler.spider = crawler._create_spider()
     crawler._apply_settings()

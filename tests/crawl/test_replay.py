@@ -1,4 +1,4 @@
-"""A job that is killed after any record of its journal loses no page to any callback."""
+"""A job that is killed after any record of its journal loses no page for any callback."""
 
 import asyncio
 from gc import collect
@@ -42,7 +42,7 @@ PAGES = {
 
 
 class TwoCallbacks(FollowSpider):
-    """Follows links with `sid=x` with another callback, and begins without the filter."""
+    """Follows links with `sid=x` with another callback, and begins unfiltered."""
 
     def _start(self, urls):
         async def start():
@@ -62,12 +62,12 @@ class TwoCallbacks(FollowSpider):
 
 
 def path_of(url):
-    """Return the path of *url*: its page."""
+    """Return the path of *url*."""
     return urlsplit(url).path
 
 
 def had(records):
-    """Return the callbacks and the pages that they had, as *records* say."""
+    """Return the pairs of callback and page that *records* say were done."""
     pages = {each.fingerprint: path_of(each.request["url"]) for each in records if each.request}
     for each in records:
         if each.page and each.fingerprint in pages:
@@ -80,7 +80,7 @@ def had(records):
 
 
 def written(records):
-    """Let the job begin with a journal of *records* alone: so a kill leaves it."""
+    """Write a journal of *records* alone, as a kill leaves it."""
     FILE.unlink()
     journal = Journal(FILE)
     journal.open(records[0].fingerprint)
@@ -93,7 +93,7 @@ def written(records):
 
 
 def cuts(path=FILE):
-    """Yield the records of the journal at *path* up to each, and not the end of the run."""
+    """Yield the records of the journal at *path* up to each of them, without the end of the run."""
     journal = Journal(path)
     journal.scan(lambda _: None)
     records = list(journal)
@@ -115,7 +115,7 @@ def cuts(path=FILE):
 )
 @deferred_f_from_coro_f
 async def test_kill_after_any_record(crawl, options, step, all_of_them):
-    """What was had before and what is had afterwards is all there is."""
+    """After a kill at any record, each callback gets each page before or after it."""
     settings = {**JOB, **options}
     first = await crawl(site(PAGES), settings, spider=TwoCallbacks)
     expected = set(first.crawler.spider.errors)
@@ -130,7 +130,7 @@ async def test_kill_after_any_record(crawl, options, step, all_of_them):
 @pytest.mark.parametrize("is_killed", [False, True])
 @deferred_f_from_coro_f
 async def test_what_one_run_dropped_the_next_one_lets_through(crawl, is_killed):
-    """Nothing could be told of the wrong rule yet when the job was stopped, in order or not."""
+    """A suspension in the next run lets through what the last one dropped."""
     settings = {**JOB, "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
     settings |= {"URLCANON_AUDIT": 1e-9, "CONCURRENT_REQUESTS": 1}
     p, q = ([f"/{name}?id={number}" for number in range(8)] for name in "pq")
@@ -145,7 +145,7 @@ async def test_what_one_run_dropped_the_next_one_lets_through(crawl, is_killed):
 
 
 class Sending(FollowSpider):
-    """Has a page by sending its form, of which another callback gets what comes."""
+    """Gets a page by sending its form, whose answer is for another callback."""
 
     def parse(self, response):
         yield from response.follow_all(css="a")
@@ -158,7 +158,7 @@ class Sending(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_second_step_that_fails_in_the_next_run(crawl):
-    """Another URL of its page is fetched, as in the run that asked for it, and not a third one."""
+    """If the second request fails in the next run, one more URL of the page is fetched."""
     urls = [f"/a?sid={number}" for number in range(3)]
 
     def respond(request):
@@ -182,7 +182,7 @@ async def test_second_step_that_fails_in_the_next_run(crawl):
 
 @deferred_f_from_coro_f
 async def test_error_that_the_spider_handles_is_no_page_in_the_next_run(crawl):
-    """Another URL of the page, which is linked then, is fetched."""
+    """After a 404 that the spider handled, the next run fetches another URL of the page."""
 
     class Handling(FollowSpider):
         handle_httpstatus_list = (404,)
@@ -198,7 +198,7 @@ async def test_error_that_the_spider_handles_is_no_page_in_the_next_run(crawl):
 
 @deferred_f_from_coro_f
 async def test_page_that_a_callback_retries_is_not_done(crawl):
-    """It was linked twice, too, so that the retry looks like one of the other link."""
+    """A page that a callback retries is not done, even if it was linked twice."""
     settings = {**JOB, "CONCURRENT_REQUESTS": 1, "RETRY_TIMES": 2}
     settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
     pages = {"/": links("/hub", "/a"), "/hub": links("/a")}
@@ -228,7 +228,7 @@ async def test_page_that_a_callback_retries_is_not_done(crawl):
 @pytest.mark.parametrize("error", [None, DropItem("old"), ValueError("wrong")])
 @deferred_f_from_coro_f
 async def test_page_whose_item_is_in_a_pipeline_is_not_done(crawl, error):
-    """It is fetched again after a kill, as the item may be lost; once the item is through, not."""
+    """After a kill while an item of a page is in a pipeline the page is fetched again."""
 
     class Pipeline:
         async def process_item(self, item):
@@ -251,7 +251,7 @@ async def test_page_whose_item_is_in_a_pipeline_is_not_done(crawl, error):
 
 
 class Unfiltered(FollowSpider):
-    """Asks for a page, and at last for it by the same URL, past the filter."""
+    """Requests a page, and at last the same URL unfiltered."""
 
     last = Request(f"{SITE}/a?sid=2", dont_filter=True, priority=-1)
 
@@ -266,7 +266,7 @@ class Unfiltered(FollowSpider):
 
 
 class SendingToo(Unfiltered):
-    """Sends a form to that before, and one that redirects."""
+    """Sends a form to that URL before, and one that redirects."""
 
     def before(self):
         for url in (f"{SITE}/a?sid=2", f"{SITE}/form"):
@@ -276,7 +276,7 @@ class SendingToo(Unfiltered):
 @pytest.mark.parametrize(("spider", "share"), [(Unfiltered, 1), (SendingToo, 0)])
 @deferred_f_from_coro_f
 async def test_what_nothing_filters_is_told_from_what_else_ended(crawl, spider, share):
-    """It is not done by a request that sent something else, nor by the retry of an audit."""
+    """An unfiltered request is not done because a form, or the retry of an audit, has ended."""
     busy = {"/a?sid=2"}
 
     def respond(request):
@@ -299,7 +299,7 @@ async def test_what_nothing_filters_is_told_from_what_else_ended(crawl, spider, 
 
 @deferred_f_from_coro_f
 async def test_page_that_is_done_is_kept_by_nobody(crawl):
-    """Not where the meta of its request holds the response, as with a cache that asks again."""
+    """A finished response is freed, even if its request's meta refers to it."""
 
     class Holding(FollowSpider):
         def parse(self, response):
@@ -314,7 +314,7 @@ async def test_page_that_is_done_is_kept_by_nobody(crawl):
 
 
 class Numbered(Request):
-    """A request that needs a number, and has one of its own where none is given."""
+    """A request class that sets a number if none is given."""
 
     attributes = (*Request.attributes, "number", "lane")
 
@@ -326,7 +326,7 @@ class Numbered(Request):
 
 @deferred_f_from_coro_f
 async def test_request_of_a_subclass_comes_back_with_all_of_its_values(crawl):
-    """Also those that are 0, or empty: what a subclass takes for granted nobody knows."""
+    """Attributes of a request subclass are restored, with values of 0 or empty too."""
     had = []
 
     class Asking(FollowSpider):
