@@ -1,4 +1,4 @@
-"""While a crawl is recorded, a few pages are fetched again, to tell noise from content."""
+"""While a crawl is recorded a few pages are fetched twice, to tell noise from content."""
 
 import random
 import re
@@ -31,7 +31,7 @@ def words(seed, number):
 
 
 def quotations(request, visit):
-    """Answer with a page of which nothing but two numbers tell it from others of its sector."""
+    """Answer with a page that only two numbers tell apart from others of its sector."""
     if request.target == "/":
         return links(*TARGETS)
     sector, number, _ = (part.partition("=")[2] for part in request.target.split("&"))
@@ -45,7 +45,7 @@ def quotations(request, visit):
 
 @deferred_f_from_coro_f
 async def test_number_that_stays_is_content_and_one_that_moves_is_noise(crawl):
-    """Two quotations with one long text are two pages; a counter makes no two of one."""
+    """A number that is equal at both visits is content, and a counter is noise."""
     visits = count(1)
     result = await crawl(lambda request: quotations(request, next(visits)), ON)
     again = [target for target in result.hits if result.hits.count(target) > 1]
@@ -68,7 +68,7 @@ async def test_number_that_stays_is_content_and_one_that_moves_is_noise(crawl):
 )
 @deferred_f_from_coro_f
 async def test_text_that_is_another_one_at_each_visit_hides_no_rule(crawl, layout):
-    """Also where most of what it may be was seen on one page and at no second visit."""
+    """A text that changes at each visit hides no rule."""
     visits = count(1)
     targets = [f"/read?id={number}&sid={number * 7 + n}" for number in range(60) for n in range(2)]
 
@@ -85,7 +85,7 @@ async def test_text_that_is_another_one_at_each_visit_hides_no_rule(crawl, layou
 
 
 def listing(request, draw, *, moves, by_order):
-    """Answer with a listing whose URL has two orders, and with a line of chance at any place."""
+    """Answer with a listing in one of two orders, with a random line in some place."""
     query = request.target.partition("?")[2]
     if not query:
         orders = ("kind={}&page=2", "page=2&kind={}")
@@ -109,7 +109,7 @@ def listing(request, draw, *, moves, by_order):
 )
 @deferred_f_from_coro_f
 async def test_order_of_parameters_is_told_from_pages_that_move(crawl, moves, by_order, expected):
-    """What differs in another order is content only where a second visit differs less often."""
+    """Differences by the order of parameters count only if second visits differ less often."""
     draw = random.Random(3)
     kept = {"URLCANON_RULES": {"site.example": {"sort_query": False}}}
     result = await crawl(
@@ -121,9 +121,9 @@ async def test_order_of_parameters_is_told_from_pages_that_move(crawl, moves, by
 
 @deferred_f_from_coro_f
 async def test_feeds_that_say_when_they_were_made_hide_no_rule(crawl):
-    """Of each content type a page is fetched again, or each feed were content of its own.
+    """Pages of each content type are visited twice, so that times in feeds are known as noise.
 
-    The lists come first: no feed is among the pages that are fetched again by their number.
+    The lists come first: no feed is among the pages that are visited twice by their number.
     """
     clock = count(10)
     lists = [f"/list?of={number}{end}" for number in range(10) for end in ("", "&page=1")]
@@ -152,7 +152,7 @@ async def test_feeds_that_say_when_they_were_made_hide_no_rule(crawl):
 
 @deferred_f_from_coro_f
 async def test_second_visit_is_nobody_elses_business(crawl):
-    """No callback, no errback, no item, no stat of a drop: not even where it fails."""
+    """A second visit reaches no callback, errback or stat, even if it fails."""
     visits = count(1)
     seen = set()
 
@@ -177,7 +177,7 @@ async def test_second_visit_is_nobody_elses_business(crawl):
 
 @deferred_f_from_coro_f
 async def test_what_comes_again_byte_for_byte_is_not_read_again(crawl, monkeypatch):
-    """It shows what it showed: each of its numbers is content."""
+    """A second visit with equal bytes is not parsed."""
     read = []
 
     def reading(url, *args, **kwargs):
@@ -194,7 +194,7 @@ async def test_what_comes_again_byte_for_byte_is_not_read_again(crawl, monkeypat
 @pytest.mark.parametrize("settings", [{"URLCANON_RECORD_REVISITS": False}, {}])
 @deferred_f_from_coro_f
 async def test_page_is_fetched_once_where_that_is_wanted_or_it_came_from_the_cache(crawl, settings):
-    """By a setting, and wherever the network is not asked at all."""
+    """No page is visited twice if the setting is off, or it came from the HTTP cache."""
     cached = {} if settings else {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
     pages = {f"/{number}": page(f"page {number}") for number in range(30)}
     for _ in range(2):

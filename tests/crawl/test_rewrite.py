@@ -1,4 +1,4 @@
-"""Where rewriting is on the canonical URL is fetched, and the original where that fails."""
+"""URLCANON_REWRITE fetches the canonical URL, and the linked one if that fails."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ SETTINGS = {
 
 @deferred_f_from_coro_f
 async def test_canonical_url_is_fetched(crawl):
-    """From start() and from callbacks, on the sites that are listed."""
+    """Start requests and links are rewritten on the sites listed."""
     pages = {
         f"{SITE}/?sid=1": page("not this one"),
         f"{SITE}/": links("/a?sid=1", "/a?sid=2", "http://other.example/b?sid=1"),
@@ -42,7 +42,7 @@ async def test_canonical_url_is_fetched(crawl):
 
 @deferred_f_from_coro_f
 async def test_dropped_is_counted_as_it_was_linked(crawl):
-    """The rules that made it one with what is fetched saved it, and Scrapy's filter did not.
+    """Drops are attributed by the linked URL, not by the rewritten one.
 
     Of these links to two URLs Scrapy alone would fetch both.
     """
@@ -70,7 +70,7 @@ async def test_dropped_is_counted_as_it_was_linked(crawl):
 
 @deferred_f_from_coro_f
 async def test_path_in_a_query_is_fetched_as_it_was_linked(crawl):
-    """A program that finds its page by ``?12-title`` knows nothing of ``?12-title=``."""
+    """A query without `=` is fetched without one: ``?12-title=`` would be another page."""
     linked = ["/t.php?12-a-title&sid=1", "/i.php?/topic/7/&sid=1", "/a?b=&print&sid=1", "/a?C+D/é"]
     rules = {
         "drop_params": ["sid"],
@@ -85,7 +85,7 @@ async def test_path_in_a_query_is_fetched_as_it_was_linked(crawl):
 
 @deferred_f_from_coro_f
 async def test_parameter_that_stays_is_fetched_as_it_was_linked(crawl):
-    """Serendipity reads its query by itself, and finds ``url=archives/7``, not ``archives%2F7``."""
+    """Parameters that stay keep their spelling: some programs do not decode ``%2F``."""
     linked = ["/?url=archives/7&sid=1", "/?url=archives/8", "/?q=b%20c,d&a=(e)&sid=2"]
     settings = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     result = await crawl(
@@ -101,7 +101,7 @@ async def test_parameter_that_stays_is_fetched_as_it_was_linked(crawl):
 )
 @deferred_f_from_coro_f
 async def test_original_is_fetched_where_the_canonical_url_fails(crawl, answer):
-    """The URL that the page linked is the other chance of a rewritten request."""
+    """If the canonical URL fails the linked one is fetched."""
     pages = {"/": links("/a?sid=1"), "/a": answer, "/a?sid=1": page("a")}
     result = await crawl(site(pages), SETTINGS)
     # Twisted itself repeats a GET on a connection that is reset.
@@ -113,7 +113,7 @@ async def test_original_is_fetched_where_the_canonical_url_fails(crawl, answer):
 
 @deferred_f_from_coro_f
 async def test_original_that_a_callback_retries_is_fetched_again(crawl):
-    """Not the canonical URL, which has failed."""
+    """If a callback retries the linked URL, it is not rewritten again."""
     answers = iter([page("captcha"), page("captcha"), page("a")])
 
     def respond(request):
@@ -127,7 +127,7 @@ async def test_original_that_a_callback_retries_is_fetched_again(crawl):
 
 @deferred_f_from_coro_f
 async def test_originals_of_dropped_requests_are_tried_too(crawl):
-    """Requests that are one only by the rewriting keep the URLs that they were for."""
+    """Linked URLs of dropped requests are tried too."""
     pages = {"/": links(*(f"/a?sid={n}" for n in range(4))), "/a?sid=2": page("a")}
     result = await crawl(site(pages), SETTINGS)
     assert result.hits[:2] == ["/", "/a"]
@@ -137,7 +137,7 @@ async def test_originals_of_dropped_requests_are_tried_too(crawl):
 
 @deferred_f_from_coro_f
 async def test_original_keeps_what_the_spider_gave_it(crawl):
-    """It has its own retries, callback and meta, and nothing of the one that failed."""
+    """The linked URL is requested with its own retries, callback and meta."""
     got = []
 
     class Giving(FollowSpider):
@@ -171,7 +171,7 @@ async def test_original_keeps_what_the_spider_gave_it(crawl):
 )
 @deferred_f_from_coro_f
 async def test_signed_url_is_not_touched(crawl, query):
-    """The parameters of a URL with a signature are sent as they are, in their order."""
+    """A URL with a signature is not rewritten."""
     result = await crawl(site({"/": links(f"/a?{query}")}), SETTINGS)
     assert result.hits == ["/", f"/a?{query}"]
     assert result.figures["rewrite/signed"] == 1
@@ -179,7 +179,7 @@ async def test_signed_url_is_not_touched(crawl, query):
 
 @deferred_f_from_coro_f
 async def test_canonical_url_that_another_callback_had_as_a_rewritten_one(crawl):
-    """What was rewritten for one callback keeps no page from the callback of another link."""
+    """A canonical URL fetched for one callback is fetched for another one that links it."""
 
     class Two(FollowSpider):
         def parse(self, response):
@@ -200,7 +200,7 @@ async def test_canonical_url_that_another_callback_had_as_a_rewritten_one(crawl)
 
 @deferred_f_from_coro_f
 async def test_credentials_stay_on_their_site(crawl):
-    """Where a rule leads to another site, or a skipped page is there, that site gets none."""
+    """Credentials are not sent to another site that a rule or place leads to."""
     places = SkipPlaces(Path("places.db"))
     places.add({f"{SITE}/go?id=1": "http://other.example/1"})
     places.close()
@@ -233,7 +233,7 @@ async def test_credentials_stay_on_their_site(crawl):
 )
 @deferred_f_from_coro_f
 async def test_canonical_url_is_audited_against_what_was_linked(crawl, url, named):
-    """It is another page, of which nobody would hear: the filter never sees what was linked."""
+    """The canonical URL is audited against the linked one, which may be another page."""
     urls = [url.format(n) for n in range(1, 13)]
     settings = {**SETTINGS, **AUDITED, "URLCANON_RULES": {"*": {"drop_params": [*named]}}}
 
@@ -253,7 +253,7 @@ async def test_canonical_url_is_audited_against_what_was_linked(crawl, url, name
 
 @deferred_f_from_coro_f
 async def test_start_url_is_audited_against_what_was_fetched_for_it(crawl):
-    """The filter takes no note of a start request, nor of which URL was fetched for it."""
+    """The same for start requests, which the duplicate filter does not record."""
     settings = {**SETTINGS, **AUDITED, "URLCANON_RULES": {"*": {"drop_params": ["id"]}}}
     settings["URLCANON_AUDIT"] = 1
     start = [Request(f"{SITE}/{path}?id=1", dont_filter=True) for path in "ab"]
@@ -264,7 +264,7 @@ async def test_start_url_is_audited_against_what_was_fetched_for_it(crawl):
 @pytest.mark.parametrize("url", ["http://[::1/a", "http://[zz]/a"])
 @deferred_f_from_coro_f
 async def test_url_that_nobody_can_read(crawl, url):
-    """It goes as it is, and what the same callback yields after it comes too."""
+    """An invalid URL is not rewritten, and later requests of the callback follow."""
     try:
         unreadable = Request(url, meta={"verbatim_url": True})
     except ValueError:
@@ -281,7 +281,7 @@ async def test_url_that_nobody_can_read(crawl, url):
 
 
 def test_command_that_shows_a_page_shows_it_once(tmp_path):
-    """It is no run: what an audit finds to be another page is none that anybody asked for."""
+    """`scrapy fetch` shows a page once: no audit adds another."""
     settings = {
         "ADDONS": '{"scrapy_urlcanon.Addon": 500}',
         "URLCANON_RULES": '{"site.example": {"drop_params": ["id"]}}',

@@ -1,4 +1,4 @@
-"""Seen-sets: a model of each, crawls with each, kills, and files that are not as they were."""
+"""URLCANON_SEEN_SET: the sets against a model, in crawls, after kills and with damaged files."""
 
 import random
 import resource
@@ -42,7 +42,7 @@ def make(kind, directory):
 
 
 def fingerprint(number):
-    """Return the fingerprint of a number, as spread as any."""
+    """Return a fingerprint for *number*, spread as a hash."""
     return sha1(str(number).encode()).digest()
 
 
@@ -55,7 +55,7 @@ OPERATIONS = st.lists(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_set_is_a_set(kind, monkeypatch):
-    """Whatever is added, removed and opened again: it holds what a set of Python's would."""
+    """Each set holds what Python's would, after additions, removals and reopening."""
     monkeypatch.setattr(disk, "_BATCH", 4)
 
     @settings(max_examples=settings.default.max_examples // 15)
@@ -85,7 +85,7 @@ def test_set_is_a_set(kind, monkeypatch):
 
 @pytest.mark.parametrize("bits", [64, 128])
 def test_full_tables(bits):
-    """Words that all belong in one table, and near one place of it, are found and removed."""
+    """Words that collide in one table are found and removed."""
     words = [(n << 10 | 7).to_bytes(8, "big") + n.to_bytes(12, "big") for n in range(1, 400)]
     seen = CompactSet(bits)
     assert all(map(seen.add, words))
@@ -96,7 +96,7 @@ def test_full_tables(bits):
 
 
 def test_128_bits_tell_apart_what_64_bits_do_not():
-    """Two fingerprints with one first word are two with 128 bits."""
+    """With 128 bits, fingerprints with an equal first word differ."""
     one, other = (bytes(range(8)) + sha1(part).digest()[:12] for part in (b"one", b"other"))
     assert [CompactSet(64).add(one), CompactSet(128).add(one)] == [True, True]
     for bits, is_new in ((64, False), (128, True)):
@@ -107,7 +107,7 @@ def test_128_bits_tell_apart_what_64_bits_do_not():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_size_is_known_without_opening(kind, tmp_path):
-    """What guards a job against other rules counts what is stored."""
+    """The number of stored fingerprints is known without opening the set."""
     seen = make(kind, tmp_path)
     for number in range(100):
         seen.add(fingerprint(number))
@@ -131,7 +131,7 @@ RULES = {
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_crawl_is_that_of_scrapys_own(crawl, kind):
-    """The same requests, drops, attribution and rescues as with Scrapy's set."""
+    """A crawl has the same requests, drops and rescues as with Scrapy's set."""
     expected = await crawl(site(PAGES), RULES)
     found = await crawl(site(PAGES), {**RULES, "URLCANON_SEEN_SET": kind})
     assert found.hits == expected.hits
@@ -140,7 +140,7 @@ async def test_crawl_is_that_of_scrapys_own(crawl, kind):
 
 
 class Numbers:
-    """A fingerprinter of the user: by its number, written with as many bytes as a digest has."""
+    """A user's fingerprinter that returns small numbers as long as a digest."""
 
     def fingerprint(self, request):
         return b"%020d" % int(request.url.rpartition("/")[2].partition("?")[0] or 0)
@@ -149,7 +149,7 @@ class Numbers:
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_fingerprints_of_others_are_told_apart(crawl, kind):
-    """They need not be spread as a hash is, though they are as long as one."""
+    """Fingerprints that are not spread as hashes are told apart."""
     urls = [f"/{number}?sid={sid}" for number in range(1, 9) for sid in (1, 2)]
     result = await crawl(
         site({"/": links(*urls)}, missing=200),
@@ -167,7 +167,7 @@ async def test_fingerprints_of_others_are_told_apart(crawl, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_job_that_is_resumed(crawl, kind):
-    """What a run has requested the next one does not, with a journal and without."""
+    """A resumed job fetches nothing twice, with and without a journal."""
     for journal in (True, False):
         job = {"JOBDIR": f"job-{journal}", "URLCANON_JOB_JOURNAL": journal}
         settings = {**RULES, **job, "URLCANON_SEEN_SET": kind}
@@ -194,7 +194,7 @@ async def test_job_that_goes_on_with_another_set(crawl, caplog, before, after):
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_job_that_is_stopped_while_a_variant_waits(crawl, kind, caplog):
-    """Its end is written down, and the next run takes it for no kill."""
+    """A job stopped while a variant waits is closed in order, and not taken for killed."""
 
     class Ending(FollowSpider):
         def parse(self, response):
@@ -213,7 +213,7 @@ async def test_job_that_is_stopped_while_a_variant_waits(crawl, kind, caplog):
 
 @deferred_f_from_coro_f
 async def test_other_rules_are_noticed(crawl, caplog):
-    """Stored fingerprints are those of the rules of their time, in whatever set."""
+    """Fingerprints of other rules are noticed in each set."""
     for kind in KINDS:
         settings = {"JOBDIR": f"job-{kind}", "URLCANON_SEEN_SET": kind}
         await crawl(site(PAGES), {**RULES, **settings})
@@ -224,7 +224,7 @@ async def test_other_rules_are_noticed(crawl, caplog):
 
 @pytest.mark.parametrize("options", ["compact set", "disk set"])
 def test_killed_job_loses_no_page(tmp_path, options):
-    """After a kill the set is made anew from the journal, as Scrapy's is."""
+    """After a kill the set is rebuilt from the journal, and no page is lost."""
     outcome = Job(tmp_path, 5, options, size=25).run()
     assert outcome.errors == ""
     assert outcome.lost == set()
@@ -247,7 +247,7 @@ while True:
 
 
 def test_kill_forgets_nothing_that_was_added(tmp_path):
-    """What add() returned for is there after kill -9, wherever the process was."""
+    """After kill -9 all that add() returned for is there."""
     path = tmp_path / DISK_FILE
     chance = random.Random(20)
     added = 0
@@ -268,7 +268,7 @@ def test_kill_forgets_nothing_that_was_added(tmp_path):
 
 
 def broken(kind, how, directory):
-    """Make a stored set that is not as it was written."""
+    """Make a stored set that is damaged in the way of *how*."""
     seen = make(kind, directory)
     for number in range(2_000):
         seen.add(fingerprint(number))
@@ -293,7 +293,7 @@ def broken(kind, how, directory):
     ("how", "problem"), [("text", "no set|not a database"), ("newer", "its version is 9")]
 )
 def test_file_that_is_another_one(kind, how, problem, tmp_path):
-    """A file of something else, or of a newer version, is one error that says what to do."""
+    """Another file, or one of a newer version, is an error that says what to do."""
     path = broken(kind, how, tmp_path)
     before = path.read_bytes()
     with pytest.raises(ConfigurationError, match=problem):
@@ -302,14 +302,14 @@ def test_file_that_is_another_one(kind, how, problem, tmp_path):
 
 
 def test_database_that_is_cut_off(tmp_path):
-    """It is no set any more: what is missing would be fetched again without a word."""
+    """A truncated database is an error."""
     broken("disk", "cut off", tmp_path)
     with pytest.raises(ConfigurationError, match=r"cut off|malformed"):
         make("disk", tmp_path)
 
 
 def test_words_that_are_cut_off(tmp_path, caplog):
-    """Whole fingerprints count, half a one is taken away, and more can be added."""
+    """A truncated file of words keeps the whole ones, and can be extended."""
     broken("compact", "cut off", tmp_path)
     seen = make("compact", tmp_path)
     assert len(seen) == 998
@@ -322,7 +322,7 @@ def test_words_that_are_cut_off(tmp_path, caplog):
 
 
 def test_removal_that_is_cut_off_removes_nothing_else(tmp_path):
-    """What is added behind it is not what it was about."""
+    """A truncated removal does not apply to what is added after it."""
     seen = make("compact", tmp_path)
     for number in range(3):
         seen.add(fingerprint(number))
@@ -342,7 +342,7 @@ def test_removal_that_is_cut_off_removes_nothing_else(tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_processes_with_one_store(kind, tmp_path):
-    """The second one is told so, and changes nothing."""
+    """A second process gets an error, and changes nothing."""
     seen = make(kind, tmp_path)
     seen.add(fingerprint(1))
     with pytest.raises(ConfigurationError, match="in use by another crawl"):
@@ -353,14 +353,14 @@ def test_two_processes_with_one_store(kind, tmp_path):
 
 
 def test_other_number_of_bits(tmp_path):
-    """A store of 64 bits is none of 128."""
+    """A store of 64 bits cannot be opened with 128."""
     make("compact", tmp_path).close()
     with pytest.raises(ConfigurationError, match="64 bits of each fingerprint, not 128"):
         make("compact-128", tmp_path)
 
 
 def test_disk_that_is_full(tmp_path, monkeypatch, caplog):
-    """What cannot be stored stays in memory until it can, and is told once."""
+    """On a full disk fingerprints stay in memory until they can be stored; one message."""
     monkeypatch.setattr(disk, "_BATCH", 10)
     seen = DiskSet(tmp_path / DISK_FILE)
     pages = seen._database.execute("PRAGMA page_count").fetchone()[0]
@@ -376,7 +376,7 @@ def test_disk_that_is_full(tmp_path, monkeypatch, caplog):
 
 @pytest.fixture
 def file_size():
-    """Return what sets the largest size of a file, as a full disk has one."""
+    """Return a function that limits the size of files, as a full disk does."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def limit(size):
@@ -388,7 +388,7 @@ def file_size():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_file_that_cannot_grow(kind, tmp_path, file_size, caplog):
-    """Nothing is forgotten, and no request fails for it: once there is room, all is stored."""
+    """If the file cannot grow nothing is forgotten, and all is stored later."""
     seen = make(kind, tmp_path)
     # Within a fingerprint.
     file_size(30_005)
@@ -405,7 +405,7 @@ def test_file_that_cannot_grow(kind, tmp_path, file_size, caplog):
 
 
 def test_kill_after_the_disk_was_full_for_a_moment(tmp_path, file_size):
-    """What is stored is what was added: none is read as another one."""
+    """After a full disk and a kill no stored fingerprint is misread."""
     seen = make("disk", tmp_path / "job")
     # The last of these has room for a part of it.
     file_size(16 * 99 + 5)
@@ -422,7 +422,7 @@ def test_kill_after_the_disk_was_full_for_a_moment(tmp_path, file_size):
 
 
 def test_full_disk_does_not_forget(tmp_path, file_size):
-    """What cannot be removed is known still, which whoever asked for that looks at."""
+    """If a removal cannot be stored, the fingerprint stays known."""
     seen = make("disk", tmp_path)
     seen.add(fingerprint(1))
     seen.close()
@@ -438,7 +438,7 @@ def test_full_disk_does_not_forget(tmp_path, file_size):
 
 
 def test_setting_beside_another_duplicate_filter():
-    """Two settings that contradict each other are an error, and none goes without effect."""
+    """URLCANON_SEEN_SET beside another DUPEFILTER_CLASS is an error."""
     settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_SEEN_SET": "compact"}
     own = {**settings, "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter"}
     with pytest.raises(ConfigurationError, match="set only one of them"):
@@ -448,7 +448,7 @@ def test_setting_beside_another_duplicate_filter():
 
 
 def test_temporary_store_is_removed(tmp_path, monkeypatch):
-    """Without a job the disk set lasts as long as its crawl."""
+    """Without a job the file of the disk set is removed with the crawl."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_SEEN_SET": "disk"}
     crawler = get_crawler(Spider, settings)

@@ -1,4 +1,4 @@
-"""Where the page of a skipped URL is known, it is fetched there."""
+"""URLCANON_SKIP_PLACES: the page of a skipped URL is fetched at another URL, if that is known."""
 
 import json
 import sqlite3
@@ -24,7 +24,7 @@ RULES = {**ONLY_SKIPPED, "URLCANON_SKIP_PLACES": "places"}
 
 
 def known(**places):
-    """Write the file: `p1="/a"` is where the page of `/?p=1` is."""
+    """Write the file of places: with `p1="/a"` the page of `/?p=1` is at /a."""
     with closing(SkipPlaces(Path("places"))) as store:
         store.add(
             {
@@ -48,7 +48,7 @@ def known(**places):
 )
 @deferred_f_from_coro_f
 async def test_page_of_a_skipped_url_is_fetched_where_it_is_known(crawl, others):
-    """Once, however many URLs lead there; where no place is known nothing is fetched."""
+    """The page is fetched once at its place, and not at all without one."""
     known(p1="/a", p2="/a", p3="/b")
     pages = {"/": links("/?p=1", "/b", "/?p=3&utm_source=x", "/?p=2", "/?p=4")}
     result = await crawl(site(pages, missing=200), {**RULES, **others})
@@ -62,7 +62,7 @@ async def test_page_of_a_skipped_url_is_fetched_where_it_is_known(crawl, others)
 
 @deferred_f_from_coro_f
 async def test_what_takes_the_place_of_a_skipped_url_is_a_request_as_it_was(crawl):
-    """Its callback, its headers and its meta are those of the link."""
+    """The request for the place has callback, headers and meta of the link."""
     known(p1="/a")
     got = []
 
@@ -84,7 +84,7 @@ async def test_what_takes_the_place_of_a_skipped_url_is_a_request_as_it_was(craw
 
 @deferred_f_from_coro_f
 async def test_place_is_fetched_as_it_is_by_a_copy_of_what_took_the_place(crawl):
-    """A spider that asks for a page once more asks for the URL that brought it."""
+    """A copy of that request fetches the place too."""
     known(p1="/a?utm_source=x")
     got = []
 
@@ -106,7 +106,7 @@ async def test_place_is_fetched_as_it_is_by_a_copy_of_what_took_the_place(crawl)
 @pytest.mark.parametrize("failure", [page("gone", status=404), page("")])
 @deferred_f_from_coro_f
 async def test_skipped_url_is_fetched_where_its_page_is_there_no_more(crawl, failure):
-    """As any URL of a page that fails: what the file says may be old."""
+    """If the place fails the skipped URL is fetched."""
     known(p1="/a", p2="/a")
     pages = {"/": links("/?p=1", "/?p=2"), "/a": failure}
     result = await crawl(site(pages, missing=200), RULES)
@@ -116,7 +116,7 @@ async def test_skipped_url_is_fetched_where_its_page_is_there_no_more(crawl, fai
 
 @deferred_f_from_coro_f
 async def test_skipped_url_is_fetched_as_it_was_linked(crawl):
-    """And not only as it was rewritten."""
+    """It is fetched as linked, with URLCANON_REWRITE too."""
     known(p1="/a")
     link = "/?p=1&utm_source=x"
     pages = {"/": links(link), link: page("found")}
@@ -126,7 +126,7 @@ async def test_skipped_url_is_fetched_as_it_was_linked(crawl):
 
 @deferred_f_from_coro_f
 async def test_skipped_url_that_its_place_leads_to_is_fetched(crawl):
-    """The page has moved there."""
+    """If the place redirects to the skipped URL, that is fetched."""
     known(p1="/a")
     pages = {"/": links("/?p=1"), "/a": redirect(f"{SITE}/?p=1")}
     result = await crawl(site(pages, missing=200), RULES)
@@ -135,7 +135,7 @@ async def test_skipped_url_that_its_place_leads_to_is_fetched(crawl):
 
 @deferred_f_from_coro_f
 async def test_places_that_lead_to_each_other_end(crawl):
-    """In the file, where nothing is known then, and on the site, where redirects go round."""
+    """Places and redirects that lead to each other end."""
     known(p1="/?q=1", q1="/?p=1", p2="/b")
     pages = {
         "/": links("/?p=1", "/?p=2"),
@@ -150,7 +150,7 @@ async def test_places_that_lead_to_each_other_end(crawl):
 
 @deferred_f_from_coro_f
 async def test_place_that_is_skipped_itself_is_looked_up_in_its_turn(crawl):
-    """The URL that is fetched in the end is one that no template fits."""
+    """A place that is skipped itself is looked up in turn."""
     known(p1="/?q=1", q1="/a", p2="/?q=2")
     result = await crawl(site({"/": links("/?p=1", "/?p=2")}, missing=200), RULES)
     assert sorted(result.hits) == ["/", "/a"]
@@ -158,7 +158,7 @@ async def test_place_that_is_skipped_itself_is_looked_up_in_its_turn(crawl):
 
 @deferred_f_from_coro_f
 async def test_places_go_by_what_the_spider_and_robots_txt_allow(crawl):
-    """None of them is fetched that is off-site or disallowed: the skipped URLs are."""
+    """If a place is off-site or disallowed, the skipped URL is fetched."""
     known(p1="http://other.example/a", p2="/private/a", p3="/a")
 
     class Allowed(FollowSpider):
@@ -176,7 +176,7 @@ async def test_places_go_by_what_the_spider_and_robots_txt_allow(crawl):
 @pytest.mark.parametrize("first", ["/?p=1", "/a"])
 @deferred_f_from_coro_f
 async def test_callback_for_a_skipped_url_takes_the_page_from_no_other_one(crawl, first):
-    """Whichever of the two is asked for first."""
+    """Two callbacks, for the skipped URL and its place, both get the page."""
     known(p1="/a")
     got = []
 
@@ -199,7 +199,7 @@ async def test_callback_for_a_skipped_url_takes_the_page_from_no_other_one(crawl
 
 @deferred_f_from_coro_f
 async def test_places_are_for_what_would_be_skipped(crawl):
-    """What is not to be filtered, has no rules, or sends a form, goes where it was sent."""
+    """Requests that are not skipped are not moved to a place."""
     known(p1="/a", p2="/b", p3="/c")
     start = (
         Request(f"{SITE}/?p=1", dont_filter=True),
@@ -212,7 +212,7 @@ async def test_places_are_for_what_would_be_skipped(crawl):
 
 @deferred_f_from_coro_f
 async def test_redirect_to_a_skipped_url_goes_on_to_its_place(crawl):
-    """One request less, and the page that redirects shares the fate of the place."""
+    """A redirect to a skipped URL goes on to its place."""
     known(p1="/a")
     pages = {"/": links("/old"), "/old": redirect(f"{SITE}/?p=1")}
     result = await crawl(site(pages, missing=200), RULES)
@@ -221,7 +221,7 @@ async def test_redirect_to_a_skipped_url_goes_on_to_its_place(crawl):
 
 @deferred_f_from_coro_f
 async def test_report_has_the_skipped_url_under_its_page(crawl, tmp_path):
-    """With the template that skipped it."""
+    """The report has the skipped URL under its page, with the template."""
     known(p1="/a")
     pages = {"/": links("/a", "/?p=1")}
     report = tmp_path / "report.json"
@@ -237,7 +237,7 @@ async def test_report_has_the_skipped_url_under_its_page(crawl, tmp_path):
 
 @deferred_f_from_coro_f
 async def test_setting_that_names_no_such_file_is_an_error(crawl):
-    """It is found before anything is fetched."""
+    """A missing file is an error before the first request."""
     with pytest.raises(ConfigurationError, match="URLCANON_SKIP_PLACES: places: no such file"):
         await crawl(site({}, missing=200), RULES)
     with closing(sqlite3.connect("places")) as other:
@@ -248,7 +248,7 @@ async def test_setting_that_names_no_such_file_is_an_error(crawl):
 
 @deferred_f_from_coro_f
 async def test_file_that_breaks_while_the_crawl_runs_is_told_once(crawl, caplog):
-    """What it can no longer say is what it never said: those URLs are skipped."""
+    """If the file breaks during the crawl one message says so, and URLs are skipped."""
     known(p1="/a", p2="/b")
 
     class Breaking(FollowSpider):
@@ -266,7 +266,7 @@ async def test_file_that_breaks_while_the_crawl_runs_is_told_once(crawl, caplog)
 
 @deferred_f_from_coro_f
 async def test_places_without_a_rule_that_skips_are_told(crawl, caplog):
-    """As where the rules are those of `learn` without `--skip`."""
+    """A warning says that places have no effect without `skip` rules."""
     known(p1="/a")
     settings = {"URLCANON_SKIP_PLACES": "places"}
     result = await crawl(site({"/": links("/?p=1")}, missing=200), settings)
@@ -278,7 +278,7 @@ async def test_places_without_a_rule_that_skips_are_told(crawl, caplog):
 async def test_pages_that_are_linked_by_their_short_links_only_are_fetched_with_what_was_learned(
     crawl,
 ):
-    """A crawl records, and the next one fetches each page once: half of what the first one did."""
+    """With what one crawl recorded the next one fetches each page once, half as many."""
     posts = [f"/post-{'abcdefghij'[n % 10] * (n // 10 + 1)}" for n in range(40)]
     shorts = [f"/?p={n * 7}" for n in range(40)]
     pages = {
@@ -302,7 +302,7 @@ async def test_pages_that_are_linked_by_their_short_links_only_are_fetched_with_
 
 @deferred_f_from_coro_f
 async def test_places_that_wait_when_a_job_is_stopped_are_fetched_by_the_next_run(crawl):
-    """Each once, and none by the URL that is skipped."""
+    """Places that were queued when a job stopped are fetched by the next run."""
     shorts = {f"p{number}": f"/page-{number}" for number in range(6)}
     known(**shorts)
     pages = {"/": links(*(f"/?p={number}" for number in range(6)))}
@@ -317,7 +317,7 @@ PATHS = [*(f"/?{name}={number}" for name in "pq" for number in range(3)), "/a", 
 
 
 def any_answer(draw):
-    """Return a page that links some, a redirect, or an error."""
+    """Return a random page, redirect or error."""
     kind = draw.choice(("page", "page", "redirect", "error"))
     if kind == "page":
         return links(*draw.sample(PATHS, draw.randrange(4)))
@@ -329,7 +329,7 @@ def any_answer(draw):
 @pytest.mark.parametrize("seed", range(20))
 @deferred_f_from_coro_f
 async def test_no_page_is_missed_because_its_place_is_known(crawl, seed):
-    """Whatever the file says, what is reached where skipped pages are missed is reached with it."""
+    """Whatever the file says, no page is missed that is reached without it."""
     draw = Random(seed)
     pages = {path: any_answer(draw) for path in PATHS} | {"/": links(*draw.sample(PATHS, 4))}
     known(**{path[2] + path[4]: draw.choice(PATHS) for path in PATHS[:6] if draw.random() < 0.7})

@@ -1,4 +1,4 @@
-"""What a journal says where the rules have changed since it was written."""
+"""What a journal says under rules that have changed since it was written."""
 
 from types import SimpleNamespace
 
@@ -44,7 +44,7 @@ def rewritten(records, drop_params):
 
 
 def test_of_pages_that_have_become_one_what_is_done_comes_first():
-    """Else nobody would know that the spider has the page."""
+    """If two pages have become one, the one that is done counts."""
     first, second, other = (f"http://a.example/{text}" for text in ("?sid=1", "?sid=2", "b"))
     page, beside = b"http://a.example/", other.encode()
     records = [
@@ -72,7 +72,7 @@ def test_of_pages_that_have_become_one_what_is_done_comes_first():
 
 
 def test_what_was_dropped_comes_after_what_is_done():
-    """Its fingerprint was that of the page that was fetched for it; now it is that of another."""
+    """A dropped URL does not count as done because of another page that had its fingerprint."""
     fetched, dropped, beside = (
         f"http://a.example/?id={text}" for text in ("1&sid=1", "2&sid=1", "2&sid=2")
     )
@@ -88,7 +88,7 @@ def test_what_was_dropped_comes_after_what_is_done():
 
 
 def test_of_a_page_that_has_become_several_each_keeps_what_came_of_it():
-    """Where requests that the filter did not see say which of them ended."""
+    """If a page has become several, each keeps its own outcome."""
     first, second = (f"http://a.example/?id={number}" for number in (1, 2))
     records = [
         scheduled(first, b"one", dont_filter=True),
@@ -103,7 +103,7 @@ def test_of_a_page_that_has_become_several_each_keeps_what_came_of_it():
 
 
 def test_of_pages_that_shared_a_fingerprint_each_keeps_what_came_of_it():
-    """An entry was suspended: one of them had it under the rules before, and one has it since."""
+    """Two pages that had one fingerprint, before and after a suspension, keep their outcomes."""
     first, second, third = (f"http://a.example/{text}" for text in ("a?id=1", "a", "b?id=1"))
     before = second.encode()
     records = [
@@ -121,7 +121,7 @@ def test_of_pages_that_shared_a_fingerprint_each_keeps_what_came_of_it():
 
 
 def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own():
-    """The entry that had made it another one was suspended since: it is not fetched again."""
+    """A page that an audit let through is not fetched again after the suspension."""
     url, merged = "http://a.example/?id=2", b"http://a.example/"
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": url}}}
     records = [
@@ -137,7 +137,7 @@ def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own()
 
 
 def test_what_an_audit_gave_to_the_spider_is_not_the_page_that_it_is_merged_with_yet():
-    """Another entry fell: the URL that stands for the page of both is to be fetched yet."""
+    """It does not count for the page that another entry still merges it with."""
     first, given = (f"http://a.example/{text}" for text in ("", "?sid=2"))
     page = first.encode()
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": given}}}
@@ -150,7 +150,7 @@ def test_what_an_audit_gave_to_the_spider_is_not_the_page_that_it_is_merged_with
 
 
 def test_what_an_audit_gave_to_the_spider_is_had_where_nothing_else_filtered_was_of_its_page():
-    """It was asked for past the duplicate filter too, under rules of which no other record is."""
+    """It counts if its page had no other filtered request."""
     url = "http://a.example/?sid=2"
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": url}}}
     records = [
@@ -163,7 +163,7 @@ def test_what_an_audit_gave_to_the_spider_is_had_where_nothing_else_filtered_was
 
 
 def test_what_an_audit_gave_to_the_spider_comes_before_what_was_dropped():
-    """Its outcome is that of the URL which was audited, and of no other one of the page."""
+    """Its outcome is that of the audited URL, and of no other URL of the page."""
     first, dropped, given = (f"http://a.example/{text}" for text in ("?id=1", "a?sid=1", "a?sid=2"))
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": given}}}
     records = [

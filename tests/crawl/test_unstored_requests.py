@@ -1,4 +1,4 @@
-"""What Scrapy's queue on the disk does not take comes in the next run of a job."""
+"""Requests that Scrapy's disk queue cannot store are made in the next run of a job."""
 
 from datetime import date
 
@@ -17,7 +17,7 @@ PAGES |= {url: page(url) for url in ("/b", "/c", "/d?sid=1", "/d?sid=2")}
 
 
 class LambdaSpider(FollowSpider):
-    """Has callbacks that nothing can store."""
+    """Has callbacks that cannot be stored."""
 
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
@@ -25,7 +25,7 @@ class LambdaSpider(FollowSpider):
 
 
 class DatedSpider(FollowSpider):
-    """Has in the meta of each request what the journal can store, and Scrapy's queue cannot."""
+    """Has values in meta that the journal can store, and Scrapy's queue cannot."""
 
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
@@ -35,7 +35,10 @@ class DatedSpider(FollowSpider):
 @pytest.mark.parametrize("spider", [LambdaSpider, DatedSpider])
 @deferred_f_from_coro_f
 async def test_request_that_was_in_memory_when_the_run_ended_is_not_lost(crawl, caplog, spider):
-    """Scrapy forgets it when a job is stopped in order, and knows its page for seen after that."""
+    """A request in memory at the end of a run is made in the next one.
+
+    Scrapy would forget it, and know its page as seen.
+    """
     first = await crawl(site(PAGES), {**JOB, "CLOSESPIDER_PAGECOUNT": 1}, spider=spider)
     assert first.pages == ["/"]
     second = await crawl(site(PAGES), JOB, spider=spider)
@@ -44,14 +47,14 @@ async def test_request_that_was_in_memory_when_the_run_ended_is_not_lost(crawl, 
 
 
 class Detached:
-    """As a row of a database whose session is closed."""
+    """A value that raises when it is shown, as rows of a closed database session do."""
 
     def __repr__(self):
         raise ValueError
 
 
 class DetachedSpider(FollowSpider):
-    """Has in the meta of each request, which nothing filters, what cannot even be shown."""
+    """Has such a value in the meta of each request."""
 
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
@@ -61,7 +64,7 @@ class DetachedSpider(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_request_with_what_cannot_be_shown_is_fetched(crawl):
-    """The journal knows it by its URL and callback alone."""
+    """A request with a value that cannot be shown is fetched."""
     result = await crawl(site(PAGES), {"JOBDIR": "job"}, spider=DetachedSpider)
     assert set(result.pages) == {"/", "/a", "/b", "/c", "/d?sid=1", "/d?sid=2"}
     assert "log_count/ERROR" not in result.stats

@@ -1,4 +1,4 @@
-"""A request is written into the journal of a job once, not again for each page that links it."""
+"""A request is written to the journal once, and not for each page that links it."""
 
 import errno
 import pickle
@@ -20,7 +20,7 @@ LINKED = {"callback": print, "meta": {"depth": 2, "link_text": "a"}, "cb_kwargs"
 
 
 class Eager(Request):
-    """Is fetched early, unless it is asked not to be."""
+    """A request class with a high priority by default."""
 
     def __init__(self, url, *arguments, priority=5, **others):
         super().__init__(url, *arguments, priority=priority, **others)
@@ -39,7 +39,7 @@ class Eager(Request):
     ],
 )
 def test_request_is_made_again_as_it_was(kind, arguments):
-    """What is left out is what it has by itself; of another class who knows what that is."""
+    """A request is restored as it was, though default values are left out."""
     request = kind(URL, **arguments)
     data = data_of(request, None)
     again = request_from_dict(pickle.loads(pickle.dumps(data)))
@@ -48,7 +48,7 @@ def test_request_is_made_again_as_it_was(kind, arguments):
 
 
 def test_record_of_a_link_says_little():
-    """A job has millions of them."""
+    """The record of a link is small, since a job has millions."""
     assert data_of(Request(URL), None) == {"url": URL, "method": "GET", "encoding": "utf-8"}
 
 
@@ -68,20 +68,20 @@ RETRIED = {"meta": {"depth": 1, "retry_times": 1, "download_latency": 0.1, "down
     ],
 )
 def test_identity_is_that_of_its_retries_alone(other, is_same):
-    """Two with `dont_filter` may be for one page, and yet not the same."""
+    """A request and its retries have one identity, and no other request."""
     first = Request(URL, meta={"depth": 1})
     second = Request(**{"url": URL, **other})
     assert (identity_of(first, None) == identity_of(second, None)) is is_same
 
 
 def test_identity_of_what_redirected_to_a_request():
-    """That of the request for that URL."""
+    """The identity of a redirect's source is that of the request for that URL."""
     led = Request(f"{SITE}/led")
     assert identity_of(led, None, url=URL) == identity_of(Request(URL), None)
 
 
 def is_written(request, *, after, fingerprint=b"a"):
-    """Tell whether *request* is to be written down after the one with the arguments *after*."""
+    """Tell whether *request* is written after one with the arguments *after*."""
     written = WrittenRequests()
     assert written.note(Request(URL, **after), b"a")
     return written.note(request, fingerprint)
@@ -98,7 +98,7 @@ def is_written(request, *, after, fingerprint=b"a"):
     ],
 )
 def test_repeated_link_is_not_written_again(other):
-    """Only the page that it stands on tells it from the one before."""
+    """A repeated link that differs by its page alone is not written again."""
     assert not is_written(Request(URL, **{**LINKED, **other}), after=LINKED)
 
 
@@ -125,12 +125,12 @@ def test_repeated_link_is_not_written_again(other):
     ],
 )
 def test_what_may_be_another_request_is_written(other):
-    """It may be fetched where the first one is not."""
+    """A link with another callback or arguments is written."""
     assert is_written(Request(URL, **{**LINKED, **other}), after=LINKED)
 
 
 def test_request_under_other_rules_is_written():
-    """A rule was suspended, and its page is another one now."""
+    """A link is written again after a suspension, since it is another page."""
     assert is_written(Request(URL, **LINKED), after=LINKED, fingerprint=b"b")
 
 
@@ -138,25 +138,25 @@ def test_request_under_other_rules_is_written():
     "arguments", [{"meta": {"found": []}}, {"cb_kwargs": {"found": []}}, {"meta": {"depth": "2"}}]
 )
 def test_request_with_what_may_change_is_written_each_time(arguments):
-    """A list that it carries may have grown; a depth that is none says nothing."""
+    """A link with mutable values is written each time."""
     assert is_written(Request(URL, **arguments), after=arguments)
 
 
 def test_request_of_another_class_is_written_each_time():
-    """Who knows what else it holds."""
+    """A request of another class is written each time."""
     written = WrittenRequests()
     assert all(written.note(FormRequest(URL), b"a") for _ in range(2))
 
 
 def test_link_that_is_less_deep_counts_from_then_on():
-    """Of three depths the least is what the journal says."""
+    """A link at a lower depth is written again."""
     written = WrittenRequests()
     noted = [written.note(Request(URL, meta={"depth": depth}), b"a") for depth in (3, 1, 2)]
     assert noted == [True, True, False]
 
 
 def test_only_late_requests_are_remembered(monkeypatch):
-    """Memory is bounded, and what is written twice costs no page."""
+    """The memory of written links is bounded; writing one twice loses nothing."""
     monkeypatch.setattr(written_requests, "_REMEMBERED", 2)
     written = WrittenRequests()
     noted = [written.note(Request(f"{SITE}/{name}"), name.encode()) for name in "abaca"]
@@ -170,7 +170,7 @@ def menu(request):
 
 
 def scheduled():
-    """Return of which URLs the journal of the job says that they were scheduled."""
+    """Return the URLs that the journal says were scheduled."""
     journal = Journal(Path("job/urlcanon.journal"))
     journal.scan(lambda _: None)
     records = [record for record in journal if record.kind is Kind.SCHEDULED]
@@ -179,14 +179,14 @@ def scheduled():
 
 @deferred_f_from_coro_f
 async def test_journal_has_each_link_once(crawl):
-    """Six pages with five links each."""
+    """The journal has each of the links of six pages once."""
     await crawl(menu, {"JOBDIR": "job"})
     assert scheduled() == ["/", "/0", "/1", "/2", "/3", "/4"]
 
 
 @deferred_f_from_coro_f
 async def test_what_could_not_be_written_is_written_for_the_next_link(crawl, monkeypatch):
-    """The disk was full for a moment."""
+    """A link that could not be written is written when it is linked again."""
     add = Journal.add
     failed = []
 
