@@ -1,4 +1,4 @@
-"""What is compiled gives what the functions in Python give, and is not needed."""
+"""The compiled functions give what those in Python give, and are not required."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ texts = st.one_of(
 
 
 class Text(str):
-    """As texts of other libraries are, such as what lxml finds by XPath."""
+    """A subclass of str, such as lxml's texts."""
 
     __slots__ = ()
 
 
 def outcome(function, text):
-    """Return what *function* gives for *text*, or how it refuses half of a surrogate pair."""
+    """Return what *function* gives for *text*, or the error for half a surrogate pair."""
     try:
         return function(text)
     except UnicodeEncodeError as error:
@@ -60,7 +60,7 @@ def outcome(function, text):
 
 @given(texts)
 def test_compiled_functions_give_what_those_in_python_give(text):
-    """Whatever the text."""
+    """For any text the compiled functions and those in Python agree."""
     for compiled_one, reference in FUNCTIONS:
         assert outcome(compiled_one, text) == outcome(reference, text)
         assert outcome(compiled_one, Text(text)) == outcome(reference, text)
@@ -70,7 +70,7 @@ def test_compiled_functions_give_what_those_in_python_give(text):
 @pytest.mark.parametrize("length", [254, 255, 256, 257, 511, 512, 513, 100_000])
 @pytest.mark.parametrize("piece", ["%", "%%41", " ", "&", "=", "a", "%41", "%2f", "/a;", "?a&b"])
 def test_long_texts_are_read_as_short_ones(compiled_one, reference, length, piece):
-    """Also those of which the result does not fit where that of a short one is made."""
+    """They agree on texts too long for the buffer of short ones."""
     text = (piece * length)[:length]
     for whole in (text, f"http://a.com/{text}", f"http://a.com/?{text}"):
         assert compiled_one(whole) == reference(whole)
@@ -81,7 +81,7 @@ def test_long_texts_are_read_as_short_ones(compiled_one, reference, length, piec
     st.sets(st.sampled_from(["", "id", "sort"])),
 )
 def test_names_are_found_as_in_python(text, names):
-    """Of a query in its one spelling, as they are asked for."""
+    """They agree on which names a query has."""
     query = percent_encoding.encode_query(text)
     for each in (query, Text(query)):
         assert compiled.are_named(each, names) == in_python.are_named(query, names)
@@ -104,7 +104,7 @@ hosts = st.one_of(texts, st.lists(labels | st.text(max_size=2), max_size=6).map(
 
 @given(hosts)
 def test_labels_of_hosts_are_read_as_in_python(host):
-    """Whatever stands in them."""
+    """They agree on where the registrable domain begins, and on ``www``."""
     for each in (host, Text(host)):
         begins = in_python.start_of_domain(host, NAMES)
         assert compiled.start_of_domain(each, NAMES) == begins
@@ -124,13 +124,13 @@ def test_labels_of_hosts_are_read_as_in_python(host):
     st.frozensets(st.sampled_from(["", "index.html", "a"])),
 )
 def test_paths_are_trimmed_as_in_python(path, indexes):
-    """Whatever their last segments are."""
+    """They agree on slashes and index files at the end of a path."""
     for each in (path, Text(path)):
         assert compiled.trimmed_path(each, indexes) == in_python.trimmed_path(path, indexes)
 
 
 def test_real_urls_are_read_as_in_python():
-    """All of the corpus: where they begin, their paths and their queries."""
+    """They agree on all URLs of the corpus."""
     if not CORPUS.exists():
         pytest.skip(f"{CORPUS} is not there")
     with gzip.open(CORPUS, "rt", encoding="utf-8") as lines:
@@ -148,7 +148,7 @@ def test_real_urls_are_read_as_in_python():
 
 @pytest.mark.parametrize("url", ["http://a.com/b?a=1", "http://a.com/%7Eb?a=1&b=2"])
 def test_what_does_not_change_is_not_copied(url):
-    """So that hardly any URL takes memory twice."""
+    """A text that does not change is returned itself, so that it takes no memory twice."""
     path, _, query = url[12:].partition("?")
     assert compiled.encode_query(query) is query
     assert compiled.sort_query(query) is query
@@ -157,14 +157,14 @@ def test_what_does_not_change_is_not_copied(url):
 
 @pytest.mark.parametrize("value", [None, 1, b"http://a.com/"])
 def test_what_is_no_text_is_refused(value):
-    """As by the functions in Python."""
+    """A value that is no text is an error in both."""
     for compiled_one, _ in FUNCTIONS:
         with pytest.raises((TypeError, AttributeError)):
             compiled_one(value)
 
 
 def test_nothing_else_is_needed():
-    """Where it could not be built, canonical URLs are the same."""
+    """Without the compiled functions canonical URLs are the same."""
     program = (
         "from scrapy_urlcanon import canonicalize\n"
         "from scrapy_urlcanon.canonicalizer import fast\n"
@@ -177,7 +177,7 @@ def test_nothing_else_is_needed():
 @pytest.mark.long
 @pytest.mark.parametrize("compiler", [None, "/bin/false"])
 def test_package_is_built_with_and_without_a_compiler(compiler, tmp_path):
-    """It has what is compiled in it, or does without."""
+    """The package can be built without a C compiler."""
     ignored = shutil.ignore_patterns("*.so", "*.c", "build", "*.egg-info", "__pycache__")
     for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)

@@ -1,4 +1,4 @@
-"""Layers: which rule holds for a URL, who wins, and what is said of a bad configuration."""
+"""Layers of rules: which holds for a URL, which wins, and how a bad configuration is reported."""
 
 import json
 
@@ -134,7 +134,7 @@ def test_keep_beats_drop():
 
 @pytest.mark.parametrize("back", [None, False])
 def test_none_in_a_mapping_takes_a_name_back(back):
-    """What a lower layer says of it holds no more; TOML, which has no None, has false."""
+    """None in a mapping takes a name back; TOML, which has no None, uses false."""
     rules = {
         "*": {
             "default_params": {"page": "1", "lang": "en"},
@@ -282,7 +282,7 @@ def test_problem_is_named(rules, problem):
     ],
 )
 def test_what_probably_does_not_mean_what_was_intended_is_doubted(options, doubts):
-    """It is valid: what looks like a mistake may be the name of a parameter, or a path."""
+    """A valid entry that is probably a mistake causes a warning."""
     configuration = load_configuration("safe", rules=[("MINE", {"a.example": options})])
     found = [*configuration.doubts()]
     assert len(found) == len(doubts)
@@ -301,7 +301,7 @@ def test_what_probably_does_not_mean_what_was_intended_is_doubted(options, doubt
     ],
 )
 def test_problem_of_what_is_very_long_is_short(rules):
-    """The middle of a pattern or of a name that nobody could read is left out."""
+    """Very long names are shortened in errors."""
     with pytest.raises(ConfigurationError) as caught:
         Canonicalizer(rules)
     assert "xxx … xxx" in str(caught.value)
@@ -337,7 +337,7 @@ def test_bad_rules_file_is_named(tmp_path, name, content, problem):
 
 
 def test_policy_shows_every_option_with_its_layer():
-    """`policy` tells what holds for a URL, and who said so."""
+    """`policy` shows each option with the layer that set it."""
     options = Canonicalizer({"example.com": {"www": "strip"}}).policy("http://example.com/").options
     assert options["www"] == ("strip", Layer("rules", "example.com"))
     assert options["fragment"] == ("drop", Layer("preset safe"))
@@ -350,7 +350,7 @@ def test_policy_of_what_is_no_url_is_an_error():
 
 
 def test_what_overrides_is_stronger_than_more_specific_patterns_of_its_origin():
-    """And weaker than a later origin; problems in it are told as those of any options."""
+    """`override` wins over more specific patterns of its origin, and not over later origins."""
     rules = {
         "*": {"drop_params": ["a"], "override": {"drop_params": ["!b"]}},
         "example.com/x": {"drop_params": ["b", "c"]},
@@ -388,7 +388,7 @@ def test_globs_of_hosts_paths_and_names():
 
 
 def test_options_that_change_are_read_anew():
-    """A spider may change a mapping that it gave before, or give one of its own kind."""
+    """Options in a mapping that was changed since are read anew."""
 
     class Options(dict):
         pass
@@ -403,7 +403,7 @@ def test_options_that_change_are_read_anew():
 
 
 def test_options_that_changed_are_not_those_that_they_were():
-    """They are remembered as they were, for another host too."""
+    """A changed mapping does not change what was remembered of the old one."""
     canonicalizer = Canonicalizer({"b.example": {"drop_params": ["x"]}})
     options = {"drop_params": ["a"]}
     canonicalizer.canonical_or_none("http://a.example/?a=1", options=options)

@@ -1,4 +1,4 @@
-"""Which of many templates a URL fits: how their shapes are compared, and the index of them."""
+"""Finding which of many templates a URL matches, by their shapes and an index."""
 
 from time import process_time
 
@@ -24,7 +24,7 @@ _TEXTS = st.sampled_from(["a", "b", "bc", "1", "2.html", "1-2", "a/b"])
 
 
 def _filled(template, found):
-    """Return a URL of the shape of *template*, or one near it."""
+    """Return a URL of the shape of *template*, or nearly so."""
     text = template.text
     for place in template.places:
         text = text.replace(str(place), found[place.name])
@@ -33,7 +33,7 @@ def _filled(template, found):
 
 @given(st.tuples(_SOURCES, _SOURCES), st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}))
 def test_a_shape_that_texts_of_another_one_have_is_not_ruled_out(shapes, found):
-    """What is ruled out is never tried on a URL."""
+    """Two templates that match one URL are never taken for disjoint."""
     one, other = map(parse_template, shapes)
     url = _filled(one, found)
     if one.match(url) and other.match(url):
@@ -42,7 +42,7 @@ def test_a_shape_that_texts_of_another_one_have_is_not_ruled_out(shapes, found):
 
 @given(_SOURCES, st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}), _SOURCES)
 def test_expression_of_a_shape_finds_what_the_shape_does(source, found, other):
-    """In texts of that shape, and in others."""
+    """The regular expression of a shape matches what the shape does."""
     shape = parse_template(source).path
     for path in (_filled(parse_template(text), found).path for text in (source, other)):
         match = shape.expression.fullmatch(path)
@@ -60,7 +60,7 @@ def test_expression_of_a_shape_finds_what_the_shape_does(source, found, other):
     ],
 )
 def test_expression_of_a_shape_takes_linear_time(source, unit):
-    """On what nearly fits; what goes back and forth takes many seconds."""
+    """That expression takes linear time on texts that nearly match."""
     path = "/" + unit * (200_000 // len(unit)) + "!"
     start = process_time()
     assert parse_template(source).path.expression.fullmatch(path) is None
@@ -72,7 +72,7 @@ def test_expression_of_a_shape_takes_linear_time(source, unit):
     st.lists(st.tuples(_SOURCES, st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}))),
 )
 def test_of_many_pairs_the_first_that_changes_a_url_is_found(sources, filled):
-    """As if each were tried in turn."""
+    """Of many pairs the first that changes a URL is found."""
     pairs = []
     for number, source in enumerate(sources):
         names = {place.name for place in parse_template(source).places}
@@ -96,7 +96,7 @@ def test_of_many_pairs_the_first_that_changes_a_url_is_found(sources, filled):
     st.lists(st.tuples(_SOURCES, st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}))),
 )
 def test_of_many_templates_of_skip_the_first_that_fits_is_found(sources, filled):
-    """As if each were tried in turn."""
+    """Of many `skip` templates the first that matches is found."""
     canonicalizer = Canonicalizer({"*": {"skip": sources}}, preset="scrapy")
     for source, found in filled:
         url = _filled(parse_template(source), found)
@@ -107,7 +107,7 @@ def test_of_many_templates_of_skip_the_first_that_fits_is_found(sources, filled)
 
 
 def test_many_templates_of_skip_take_as_long_as_one(monkeypatch):
-    """Of ten thousand those that a URL may have the shape of are tried."""
+    """Of ten thousand `skip` templates only a few are tried on a URL."""
     template = type(parse_template("/"))
     tried, match = [], template.match
     monkeypatch.setattr(template, "match", lambda *args: tried.append(args) or match(*args))
@@ -119,7 +119,7 @@ def test_many_templates_of_skip_take_as_long_as_one(monkeypatch):
 
 
 def test_index_of_many_pairs_leaves_out_none_that_fits():
-    """Whichever way a pair is filed, it is found for each URL that it changes."""
+    """The index finds each pair that changes a URL."""
     sources = [
         *("/a/{x}", "/a", "/a{x}", "/{x}/b", "/{x}-{y:digits}.html", "/a/{x}/b/{y:path}"),
         *("/{x}?id={i}", "/a?id={i}&view=print", "/a?view=", "/a/{x}?view=print", "/{p:path}/end"),

@@ -25,7 +25,7 @@ def urls_of(name):
 
 @pytest.mark.parametrize("pattern", ["*", "com", "com?a", "com/"])
 def test_agrees_with_the_reference(pattern):
-    """Whether the two are for all URLs, for hosts, or where path and query are to be asked."""
+    """Fast path and reference agree on each pair of options, under each form of pattern."""
     for pair in combinations(ON, 2):
         options = {name: ON[name] for name in pair}
         canonicalizer = Canonicalizer({"*": NEUTRAL, pattern: options})

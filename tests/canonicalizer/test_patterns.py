@@ -65,7 +65,7 @@ def _holds(text, url):
 @example(["example.com/forum", "www.example.com/forum/1"], "http://www.example.com/forum/1/2")
 @example(["a?t=*", "a?t=a*"], "http://a/?t=aa")
 def test_covers_and_overlaps_agree_with_the_urls_that_rules_hold_for(texts, url):
-    """One that covers another holds where that does; two that hold for one URL overlap."""
+    """`covers` and `overlaps` agree with the URLs that the patterns match."""
     ours = [(parse_pattern(text), _holds(text, url)) for text in texts]
     for a, a_holds in ours:
         for b, b_holds in ours:
@@ -96,7 +96,7 @@ _urls_of_it = st.builds(
     st.lists(_urls_of_it, min_size=1, max_size=4),
 )
 def test_of_many_rules_for_a_host_those_hold_that_hold_alone(texts, urls):
-    """However they are found, and whichever URLs came before."""
+    """A rule holds among many exactly if it holds alone."""
     rules = {text: {"drop_params": [f"of {text}"]} for text in texts}
     policies = Policies(Configuration.load("safe", [Source("rules", rules)]))
     for url in urls:
@@ -117,14 +117,14 @@ def test_the_text_of_a_pattern_is_parsed_to_that_pattern(text):
 
 @pytest.mark.parametrize("text", ["a.example?t=\ud800", "a.example/\udfff", "\ud800"])
 def test_half_a_surrogate_pair_is_no_pattern(text):
-    """JSON can hold one, and nothing that is to be stored or printed can."""
+    """Half a surrogate pair is no pattern, since it cannot be stored or printed."""
     with pytest.raises(ValueError, match="half of a surrogate pair"):
         parse_pattern(text)
 
 
 @pytest.mark.parametrize("host", ["a.example.", "A.example。", "a.example%2E"])
 def test_dot_of_the_root_zone_makes_no_other_host(host):
-    """However it is written: no canonical URL has it, so a rule with it would hold nowhere."""
+    """A trailing dot of the host is dropped: no canonical URL has it."""
     assert parse_pattern(host).host == "a.example"
     aliases = Canonicalizer({"*": {"host_aliases": {host: "b.example"}}})
     assert aliases.canonicalize("http://a.example./") == "http://b.example/"

@@ -19,14 +19,14 @@ OF_SCRAPY_ALONE = [
 @pytest.mark.parametrize("rules", [{"*": {}}, {"*": {"drop_params": ["sid"]}}])
 @pytest.mark.parametrize("url", OF_SCRAPY_ALONE)
 def test_what_no_rule_changes_is_as_scrapy_has_it(rules, url):
-    """A rule turns on nothing but itself."""
+    """A URL that no rule changes has Scrapy's canonical form."""
     canonicalizer = Canonicalizer(rules, preset="scrapy")
     assert canonicalizer.canonicalize(url) == canonicalize_url(url)
 
 
 @pytest.mark.parametrize("url", OF_SCRAPY_ALONE)
 def test_what_a_rule_changes_is_then_as_scrapy_has_it(url):
-    """The rule holds, and the rest of the URL is as Scrapy has what is left."""
+    """After a rule the rest of the URL has Scrapy's canonical form."""
     canonicalizer = Canonicalizer({"*": {"drop_params": ["sid"]}}, preset="scrapy")
     explanation = canonicalizer.explain(f"{url}{'&' if '?' in url else '?'}sid=1")
     assert "sid" not in explanation.canonical
@@ -35,7 +35,7 @@ def test_what_a_rule_changes_is_then_as_scrapy_has_it(url):
 
 
 def test_a_rule_about_what_scrapy_does_holds():
-    """Who keeps fragments, or the order of parameters, is not answered by Scrapy any more."""
+    """A rule to keep fragments, or the order of parameters, holds."""
     canonicalizer = Canonicalizer({"*": {"fragment": "keep"}}, preset="scrapy")
     assert canonicalizer.canonicalize("http://example.com/#a") == "http://example.com/#a"
     canonicalizer = Canonicalizer({"*": {"sort_query": False}}, preset="scrapy")

@@ -1,4 +1,4 @@
-"""Pairs of templates that never settle are refused, however long their list is."""
+"""Lists of template pairs that never settle are refused, however long they are."""
 
 import random
 import sys
@@ -35,7 +35,7 @@ def random_rewrites(seed):
 
 
 def follow(url, rewrites):
-    """Apply each pair in turn, as often as it changes the URL, for as many rounds as may be."""
+    """Apply the pairs in turn, for as many rounds as allowed."""
     for _ in range(len(rewrites) + 1):
         start = url
         for rewrite in rewrites:
@@ -48,7 +48,7 @@ def follow(url, rewrites):
 
 
 def follow_each(rewrites):
-    """Return the first sample that does not settle, by trying every pair on every URL."""
+    """Return the first sample that does not settle, trying every pair on every URL."""
     words = settling._words(rewrites)
     for rewrite in rewrites:
         for sample in settling._samples(rewrite.source, words):
@@ -60,7 +60,7 @@ def follow_each(rewrites):
 
 @pytest.mark.parametrize("few", [0, 50])
 def test_finds_what_trying_every_pair_finds(few, monkeypatch):
-    """On 500 random lists the verdict, and the example, are those of the plain search."""
+    """On 500 random lists the result is that of a plain search."""
     monkeypatch.setattr(settling, "_FEW", few)
     verdicts = []
     for seed in range(500):
@@ -108,7 +108,7 @@ def test_work_doubles_with_the_list(kind):
 
 
 def test_there_is_an_end_to_the_tries(monkeypatch):
-    """Where the literal texts rule nothing out, no more is tried than may be."""
+    """The number of tries is bounded, if literal texts exclude nothing."""
     monkeypatch.setattr(settling, "_MAX_TRIES", 5000)
     pairs = [parse_rewrite(f"/{{a}}/m{i}/{{b}}", f"/{{a}}/{{b}}/k{i}") for i in range(400)]
     assert calls(pairs) < 200_000
@@ -127,7 +127,7 @@ def test_a_cycle_among_many_pairs_is_found():
 
 
 def test_a_path_that_grows_is_not_grown_for_ever():
-    """A path that each round makes longer is given up on long before the last round."""
+    """A path that each round lengthens is given up on early."""
     pairs = [parse_rewrite(f"/x{i}", f"/y{i}") for i in range(20_000)]
     pairs.append(parse_rewrite("/z/{rest:path}", f"/z/{'long/' * 100}{{rest}}"))
     assert len(find_unsettled(pairs)) < 40

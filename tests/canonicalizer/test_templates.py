@@ -1,4 +1,4 @@
-"""Templates: what they match, what they are refused for, and that nothing is lost by them."""
+"""Templates: what they match, why some are refused, and that they lose no page."""
 
 from urllib.parse import quote_plus
 
@@ -214,7 +214,7 @@ def _canonical(pairs, path):
     ],
 )
 def test_value_of_a_parameter_keeps_its_meaning_in_the_path(path, canonical):
-    """What is text in a value is text in the path; what could not be is left alone."""
+    """A value moved into the path keeps its meaning, or the URL is left alone."""
     assert _canonical([["/dir?name={name}", "/dir/{name}"]], path) == canonical
 
 
@@ -243,7 +243,7 @@ def test_path_in_a_parameter_is_a_path():
 
 
 def test_parameters_that_a_template_does_not_name_stay():
-    """They are there afterwards, and a parameter that is there is not added again."""
+    """Other parameters stay, and none is added twice."""
     assert _canonical([["/a?id={id}", "/a/{id}"]], "/a?x=1&id=2&y=3") == "/a/2?x=1&y=3"
     assert _canonical([["/a/{id}", "/a?id={id}"]], "/a/2?x=1") == "/a?id=2&x=1"
     assert _canonical([["/a/{id}", "/a?id={id}"]], "/a/2?id=1") == "/a/2?id=1"
@@ -369,7 +369,7 @@ def test_different_paths_never_become_one(pair, one, other):
 
 
 def test_a_pair_is_applied_once():
-    """What stands before a page number may be a number that selects the page."""
+    """A pair is applied once: a number that remains may select the page."""
     pairs = [["/{rest:path}/{_page:digits}", "/{rest}"]]
     canonicalizer = Canonicalizer({"*": {"rewrite_path": pairs}})
     urls = [f"http://a.example/archive/{end}" for end in ("2020/05/3", "2021", "2020/05")]
@@ -399,7 +399,7 @@ def test_pairs_follow_each_other_and_a_url_that_one_would_change_twice_stays():
 def test_slash_at_the_end_of_a_template_is_none_where_that_of_paths_is_stripped(
     pair, path, canonical
 ):
-    """Else no rule of a site whose paths end in a slash would hold with the preset "aggressive"."""
+    """A template with a trailing slash matches where trailing slashes are stripped."""
     canonicalizer = Canonicalizer({"*": {"rewrite_path": [pair], "trailing_slash": "strip"}})
     assert canonicalizer.canonicalize(f"http://a.example{path}") == f"http://a.example{canonical}"
     assert canonicalizer.canonicalize(f"http://a.example{canonical}") == (
@@ -408,13 +408,13 @@ def test_slash_at_the_end_of_a_template_is_none_where_that_of_paths_is_stripped(
 
 
 def test_template_with_a_slash_at_its_end_skips_where_that_of_paths_is_stripped():
-    """It is named as it was written, so that it can be found and taken back."""
+    """The same for `skip`, which reports it as written."""
     canonicalizer = Canonicalizer({"*": {"skip": ["/print/{page}/"]}}, preset="aggressive")
     assert canonicalizer.skips("http://a.example/print/1/") == "/print/{page}/"
 
 
 def test_step_names_the_pair_as_it_was_written():
-    """With its slash: by that an audit turns it off."""
+    """Steps name the pair as written, so that an audit can suspend it."""
     rules = {"*": {"rewrite_path": [["/{post}/amp/", "/{post}/"]]}}
     steps = Canonicalizer(rules, preset="aggressive").explain("https://a.example/1/amp/").steps
     causes = [cause.entry for step in steps for cause in step.causes]

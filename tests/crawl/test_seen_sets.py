@@ -180,7 +180,7 @@ async def test_job_that_is_resumed(crawl, kind):
 @pytest.mark.parametrize(("before", "after"), [("scrapy", "disk"), ("compact", "scrapy")])
 @deferred_f_from_coro_f
 async def test_job_that_goes_on_with_another_set(crawl, caplog, before, after):
-    """What was seen is made anew from the journal; without one it is said to be forgotten."""
+    """A set of another kind is rebuilt from the journal; without one a warning says it is lost."""
     for journal, what in ((True, "made anew from its journal"), (False, "not known any more")):
         job = {**RULES, "JOBDIR": f"job-{journal}", "URLCANON_JOB_JOURNAL": journal}
         await crawl(site(PAGES), {**job, "URLCANON_SEEN_SET": before})

@@ -1,4 +1,4 @@
-"""The settings of the plugin, and the table that the docs have of them."""
+"""The settings of the plugin, and their table in the docs."""
 
 import re
 import runpy
@@ -22,10 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("page", ["configuration.md", "stats.md", "how-nothing-is-lost.md"])
 def test_tables_of_the_docs_are_those_that_are_generated(page):
-    """`make docs` writes them: a setting or a stat that is on no page cannot be found.
-
-    Nor is the life of a page what an older page says that it is.
-    """
+    """The generated tables of the docs are up to date: settings, stats and the life of a page."""
     pages = runpy.run_path(str(ROOT / "tools" / "tables.py"))["pages"]()
     path = ROOT / "docs" / page
     assert path.read_text(encoding="utf-8") == pages[path]
@@ -33,7 +30,7 @@ def test_tables_of_the_docs_are_those_that_are_generated(page):
 
 @pytest.mark.parametrize("attribute", attributes(), ids=lambda attribute: attribute.name)
 def test_every_setting_is_read_under_its_name(attribute):
-    """What a setting is when nobody sets it is what it is when its default is set."""
+    """A setting at its default is the same as one that is not set."""
     name = name_of(attribute.name)
     settings = Settings({name: attribute.default})
     assert value_of(attribute.name, settings) == value_of(attribute.name, Settings())
@@ -42,7 +39,7 @@ def test_every_setting_is_read_under_its_name(attribute):
 
 @pytest.mark.parametrize("name", ["URLCANON_RESCEU", "urlcanon_rescue"])
 def test_unknown_name_is_told_with_the_nearest_one(name):
-    """All unknown names are, and so is all else that is wrong."""
+    """Unknown names are reported with the nearest one, together with all other problems."""
     with pytest.raises(ConfigurationError) as caught:
         CrawlSettings.load(Settings({name: True, "URLCANON_AUDIT": 2}))
     assert [problem.origin for problem in caught.value.problems] == [name, "URLCANON_AUDIT"]
@@ -53,7 +50,7 @@ def test_unknown_name_is_told_with_the_nearest_one(name):
     "name", sorted({*NAMES} - {"URLCANON_PRESET", name_of("fallback_request_fingerprinter_class")})
 )
 def test_value_of_another_type_is_a_problem_that_names_the_setting(name):
-    """No setting takes any value."""
+    """A value of a wrong type is a problem that names the setting."""
     with pytest.raises(ConfigurationError) as caught:
         CrawlSettings.load(Settings({name: object()}))
     assert {problem.origin for problem in caught.value.problems} == {name}
@@ -77,7 +74,7 @@ def test_reports_are_a_path_or_several(value, expected):
 
 @pytest.mark.parametrize("name", ["rules_files", "report"])
 def test_paths_on_a_command_line_may_have_spaces_between(name):
-    """As in a sentence: a space before a name is not part of it."""
+    """Spaces after commas are no part of a path."""
     assert value_of(name, Settings({name_of(name): "a.csv, b.json,"})) == ("a.csv", "b.json")
 
 
@@ -92,13 +89,13 @@ def test_paths_on_a_command_line_may_have_spaces_between(name):
     ],
 )
 def test_list_on_a_command_line_may_be_json(name, text, expected):
-    """As mappings are, and as a list is written in `settings.py`."""
+    """A list may be written in JSON."""
     assert value_of(name, Settings({name_of(name): text})) == expected
 
 
 @pytest.mark.parametrize("name", ["rules_files", "rewrite"])
 def test_list_that_is_no_json_is_an_error_that_says_so(name):
-    """The quotes of Python are none of JSON, and no file has such a name."""
+    """A list in Python's quotes is an error, not the name of a file."""
     with pytest.raises(
         ConfigurationError, match=r"with commas between or JSON, got \"\['a.example'\]\": Expecting"
     ):
@@ -106,7 +103,7 @@ def test_list_that_is_no_json_is_an_error_that_says_so(name):
 
 
 def test_path_in_the_place_of_rules_is_shown():
-    """It belongs into `URLCANON_RULES_FILES`, whose name is like it."""
+    """A path in URLCANON_RULES is an error that names URLCANON_RULES_FILES."""
     wanted = r"a mapping or JSON, got 'urlcanon\.toml'; files are for URLCANON_RULES_FILES"
     with pytest.raises(ConfigurationError, match=wanted):
         value_of("rules", Settings({"URLCANON_RULES": "urlcanon.toml"}))
@@ -114,7 +111,7 @@ def test_path_in_the_place_of_rules_is_shown():
 
 @pytest.mark.parametrize("value", [None, False, "", "False", "none"])
 def test_what_turns_a_file_off_turns_the_order_off(value):
-    """One spider of a project may do without."""
+    """None, False and empty values turn the order off."""
     assert value_of("order", Settings({"URLCANON_ORDER": value})) is None
 
 
@@ -128,13 +125,13 @@ def test_what_turns_a_file_off_turns_the_order_off(value):
     ],
 )
 def test_hosts_on_a_command_line_have_commas_between(value, expected):
-    """Or it says that it is for all sites, or for none."""
+    """URLCANON_REWRITE takes hosts with commas between, or a flag."""
     assert value_of("rewrite", Settings({"URLCANON_REWRITE": value})) == expected
 
 
 @pytest.mark.parametrize("value", ["yes", "", "a.example/x", "a.example,/", ["*"], ["a.*"]])
 def test_what_is_neither_a_flag_nor_hosts_is_an_error(value):
-    """A word that is meant as True is no host."""
+    """A word that is neither a flag nor a host is an error."""
     with pytest.raises(ConfigurationError, match="URLCANON_REWRITE"):
         value_of("rewrite", Settings({"URLCANON_REWRITE": value}))
 
@@ -143,14 +140,14 @@ def test_what_is_neither_a_flag_nor_hosts_is_an_error(value):
     "value", ["./news.py", "news.py", "os.path", "nowhere.worth", "json.worth"]
 )
 def test_what_is_no_path_of_a_callable_is_an_error_that_says_what_was_expected(value):
-    """That of a file is none."""
+    """A value that names no callable, such as a file, is an error."""
     with pytest.raises(ConfigurationError, match=f"the path of a callable, got {value!r}"):
         value_of("order_by", Settings({"URLCANON_ORDER_BY": value}))
 
 
 @pytest.mark.parametrize("value", ["1e5", 1.5, Decimal("1.5"), "100MB", -1, True])
 def test_what_is_no_count_is_an_error_that_says_what_was_expected(value):
-    """1.5 is a number of 0 or more, too."""
+    """A value that is no whole number of 0 or more is an error."""
     with pytest.raises(
         ConfigurationError,
         match=re.escape(f"expected a whole number of 0 or more, got {value!r}"),
@@ -160,14 +157,14 @@ def test_what_is_no_count_is_an_error_that_says_what_was_expected(value):
 
 @pytest.mark.parametrize("value", ["half", 1.5, True, pytest.param(10**400, id="huge")])
 def test_what_is_no_share_is_an_error_that_says_what_was_expected(value):
-    """A number that no float can be is one of them."""
+    """A value that is no number from 0 to 1 is an error, even one too large for a float."""
     with pytest.raises(ConfigurationError, match="expected a number from 0 to 1, got"):
         value_of("audit", Settings({"URLCANON_AUDIT": value}))
 
 
 @pytest.mark.parametrize("value", ["", False])
 def test_no_preset_is_an_error_that_shows_what_there_was(value):
-    """The preset without any option is `scrapy`."""
+    """An empty preset is an error."""
     with pytest.raises(ConfigurationError, match=f"URLCANON_PRESET: .*, got {value!r}"):
         CrawlSettings.load(Settings({"URLCANON_PRESET": value}))
 
@@ -207,7 +204,7 @@ def test_what_is_no_path_of_a_report_is_an_error(value, message):
 def test_file_that_would_take_the_place_of_another_is_an_error(
     read, written, tmp_path, monkeypatch
 ):
-    """Rules that were written by hand would be gone at the end of a crawl, and a report there."""
+    """A file that would be written over one that is read, or another one, is an error."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "urlcanon.json").write_text("{}")
     with pytest.raises(ConfigurationError) as error:
@@ -222,7 +219,7 @@ def test_file_that_would_take_the_place_of_another_is_an_error(
 
 @pytest.mark.parametrize("file", ["requests.seen", "spider.state"])
 def test_file_that_a_job_of_scrapy_has_is_an_error(file, tmp_path, monkeypatch):
-    """Who takes what a job has seen for what earlier runs have got would have one in the other."""
+    """A file that Scrapy's job uses is an error."""
     monkeypatch.chdir(tmp_path)
     settings = {"URLCANON_SEEN": f"job/{file}", "JOBDIR": "job"}
     with pytest.raises(ConfigurationError, match="JOBDIR names this file too"):
@@ -239,14 +236,14 @@ def test_file_that_a_job_of_scrapy_has_is_an_error(file, tmp_path, monkeypatch):
     ],
 )
 def test_files_of_which_none_is_written_over_are_none(names, tmp_path, monkeypatch):
-    """What an earlier crawl left is put aside when it is taken up."""
+    """A file that is put aside before it is written is no error."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "urlcanon.toml").write_text("")
     assert CrawlSettings.load(Settings(prefixed(names)))
 
 
 def prefixed(names):
-    """Return settings by their names without the prefix that all have."""
+    """Return settings from names without their prefix."""
     return {f"URLCANON_{name}": value for name, value in names.items()}
 
 
@@ -259,26 +256,26 @@ NO_PATHS = [None, False, "", "False", "false", "0", "none", "None"]
     [*((name, None) for name in ("record", "seen", "take_up", "skip_places")), ("report", ())],
 )
 def test_what_turns_a_file_off_names_none(name, expected, value):
-    """A command line has but text: `-s URLCANON_RECORD=False` makes no file of that name."""
+    """False as a text, as on a command line, turns a file off."""
     assert value_of(name, Settings({name_of(name): value})) == expected
 
 
 @pytest.mark.parametrize("value", [[None], [b"a.toml"], {"a.toml"}])
 def test_what_is_no_path_of_a_rules_file_is_an_error(value):
-    """It is no traceback, and every other problem is told with it."""
+    """A wrong type among rules files is a problem, and no traceback."""
     with pytest.raises(ConfigurationError, match=r"URLCANON_RULES_FILES: expected a path.*, got"):
         value_of("rules_files", Settings({"URLCANON_RULES_FILES": value}))
 
 
 def test_path_of_pathlib_is_one():
-    """Settings of today have those."""
+    """A pathlib path is taken."""
     settings = Settings({"URLCANON_RULES_FILES": Path("a.toml")})
     assert value_of("rules_files", settings) == ("a.toml",)
 
 
 @pytest.mark.parametrize("host", [1, "https://a.example", "a.example/x", "a.*", "*.a.example"])
 def test_expiry_for_what_is_no_host_is_an_error(host):
-    """It would hold for no page, and nothing would say so."""
+    """An expiry time for what is no host is an error: it would never hold."""
     with pytest.raises(ConfigurationError) as error:
         value_of("seen_expires", Settings({"URLCANON_SEEN_EXPIRES": {host: "1h"}}))
     (problem,) = error.value.problems
@@ -286,7 +283,7 @@ def test_expiry_for_what_is_no_host_is_an_error(host):
 
 
 def test_expiry_is_for_hosts_as_they_stand_in_urls():
-    """Scrapy requests a host in its ASCII form."""
+    """Hosts of expiry times are converted to ASCII, as in URLs."""
     settings = Settings({"URLCANON_SEEN_EXPIRES": {"Bücher.example": "1h", "*": 1}})
     assert value_of("seen_expires", settings) == {"xn--bcher-kva.example": 3600, "*": 1}
 
@@ -304,14 +301,14 @@ def test_what_is_no_path_of_a_file_is_an_error(name, value):
 
 @pytest.mark.parametrize("name", ["record", "seen", "skip_places", "left", "take_up"])
 def test_path_that_no_file_can_have_is_an_error(name):
-    """So is one in a folder that may not be looked into: the system says what is wrong."""
+    """A path that no file can have is an error with the system's reason."""
     with pytest.raises(ConfigurationError, match="cannot be used: File name too long"):
         CrawlSettings.load(Settings({name_of(name): "x" * 300}))
 
 
 @pytest.mark.parametrize("value", [value for value in NO_PATHS if value is not None])
 def test_what_is_left_is_written_somewhere(value):
-    """What was not fetched would be known to nobody."""
+    """URLCANON_LEFT cannot be turned off: what was not fetched would be lost."""
     with pytest.raises(ConfigurationError, match=r"URLCANON_LEFT.*expected a path, got"):
         value_of("left", Settings({"URLCANON_LEFT": value}))
 
@@ -325,7 +322,7 @@ def test_what_is_left_is_written_somewhere(value):
     ],
 )
 def test_tilde_is_the_home_directory(name, one, monkeypatch, tmp_path):
-    """No shell has replaced it in a setting."""
+    """A tilde in a path is the home directory."""
     monkeypatch.setenv("HOME", str(tmp_path))
     found = value_of(name, Settings({name_of(name): "~/a.json"}))
     expected = str(tmp_path / "a.json")
@@ -342,7 +339,7 @@ def test_tilde_is_the_home_directory(name, one, monkeypatch, tmp_path):
     ],
 )
 def test_setting_that_needs_another_one_is_told(needed, value, given):
-    """Such as what counts as got, where no file of earlier runs says of what."""
+    """A warning names a setting that has no effect without another one."""
     told = list(CrawlSettings.load(Settings(given)).doubts())
     assert told == [f"{name} has no effect without {needed}." for name in given]
     beside = {**given, needed: value, "URLCANON_ORDER": "novelty"}

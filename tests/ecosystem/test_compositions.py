@@ -53,10 +53,10 @@ PACKAGES = {
 @pytest.mark.parametrize("case", PACKAGES)
 @deferred_f_from_coro_f
 async def test_pages_are_those_without_us(crawl, case):
-    """Off and on the same pages come: a failure and a redirect to itself lose none.
+    """The same pages come with and without us, after a failure and a redirect to itself too.
 
-    An add-on with a higher number than ours that brings a fingerprinter of its own takes its place:
-    then nothing is merged, which the log says.
+    An add-on with a higher number than ours that sets a fingerprinter takes our place: nothing is
+    merged then, and the log says so.
     """
     package, _, place = case.partition(", ")
     if not find_spec(package):
@@ -77,7 +77,7 @@ def names(urls):
 
 
 class Stored:
-    """Stores by the keys that scrapy-deltafetch goes by."""
+    """Stores by the keys of scrapy-deltafetch."""
 
     keys = set()  # noqa: RUF012
 
@@ -97,7 +97,7 @@ class Stored:
 
 @deferred_f_from_coro_f
 async def test_rescued_page_is_stored_under_the_key_of_the_page(crawl):
-    """With scrapy-deltafetch the next run knows it, by whatever URL."""
+    """scrapy-deltafetch stores a rescued page by the key that all of its URLs have."""
     settings = {**RULES, "DELTAFETCH_ENABLED": True, "SPIDER_MIDDLEWARES": {Stored: 1}}
     result = await crawl(site(PAGES), settings)
     assert result.figures["rescued"] == 1
@@ -107,7 +107,7 @@ async def test_rescued_page_is_stored_under_the_key_of_the_page(crawl):
 
 @deferred_f_from_coro_f
 async def test_callback_that_takes_data_and_no_page(crawl):
-    """With scrapy-poet it gets a response without a body, and has had the page by that."""
+    """A callback to which scrapy-poet gives data and a dummy response has got the page."""
     poet = pytest.importorskip("scrapy_poet", reason="as in make test-ecosystem")
     providers = pytest.importorskip("scrapy_poet.page_input_providers")
 

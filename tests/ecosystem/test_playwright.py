@@ -1,4 +1,4 @@
-"""Crawls with scrapy-playwright: what is fetched and not passed on is closed."""
+"""With scrapy-playwright, pages of the browser that the spider does not get are closed."""
 
 import shutil
 from contextlib import suppress
@@ -49,7 +49,7 @@ class Visiting(FollowSpider):
 
 
 class FakePage:
-    """A page of a browser that is gone when it is closed."""
+    """A page of a browser, which is gone once it is closed."""
 
     open = set()  # noqa: RUF012
 
@@ -74,7 +74,7 @@ class FakeBrowser:
 
 @deferred_f_from_coro_f
 async def test_audits_leave_no_page_open(crawl):
-    """A page that the spider does not get is closed, and one that cannot be is no matter."""
+    """The browser page of an audit that the spider does not get is closed, if it can be."""
     settings = {**RULES, "DOWNLOADER_MIDDLEWARES": {FakeBrowser: 500}}
     result = await crawl(site(PAGES), settings, spider=Visiting)
     assert result.figures["audited"] >= 3
@@ -84,7 +84,7 @@ async def test_audits_leave_no_page_open(crawl):
 
 @deferred_f_from_coro_f
 async def test_request_that_acts_is_never_audited(crawl):
-    """One that goes on in a page of the spider's, or clicks in one."""
+    """Requests that click, or go on in an open page, are never audited."""
 
     class Acting(FollowSpider):
         def parse(self, response):
@@ -98,7 +98,7 @@ async def test_request_that_acts_is_never_audited(crawl):
 
 
 class Counted(Visiting):
-    """Notes how many pages of the browser are open when it ends."""
+    """Notes how many browser pages are open at the end."""
 
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
@@ -121,7 +121,7 @@ class Counted(Visiting):
 @pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium")
 @deferred_f_from_coro_f
 async def test_audits_with_chromium(crawl):
-    """With three pages at most a crawl in which every variant is audited ends, with none open."""
+    """With at most three browser pages a crawl that audits every variant ends, with none open."""
     settings = {
         **RULES,
         "DOWNLOAD_HANDLERS": {

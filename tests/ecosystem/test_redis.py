@@ -49,7 +49,7 @@ PAGES = {
 @pytest.mark.filterwarnings("ignore:Passing a 'spider' argument")
 @deferred_f_from_coro_f
 async def test_duplicate_filter_asks_for_our_fingerprints(crawl, redis_server):
-    """With the scheduler of scrapy-redis itself what a rule merges is merged, and counted."""
+    """With scrapy-redis' own scheduler variants are merged and counted."""
     settings = {**RULES, **SCRAPY_REDIS, "REDIS_URL": redis_server.url}
     result = await crawl(site(PAGES), settings)
     assert len([url for url in result.hits if url.startswith("/a")]) == 1
@@ -70,7 +70,7 @@ async def test_duplicate_filter_beside_the_scheduler_of_scrapy(crawl, redis_serv
 @pytest.mark.parametrize("queue", QUEUES)
 @deferred_f_from_coro_f
 async def test_one_process(crawl, redis_server, queue):
-    """The pages, drops and rescues are those of a crawl without Redis, and no key is left."""
+    """One process has the pages, drops and rescues of a crawl without Redis, and leaves no key."""
     expected = await crawl(site(PAGES), RULES)
     settings = {**RULES, **OURS, "REDIS_URL": redis_server.url, "SCHEDULER_QUEUE_CLASS": queue}
     settings["SCHEDULER_SERIALIZER"] = "scrapy_redis.picklecompat"
@@ -84,7 +84,7 @@ async def test_one_process(crawl, redis_server, queue):
 
 
 def test_four_processes_one_killed_and_one_joining(tmp_path, redis_server):
-    """Each page is got, by whatever URL; twice only what the killed process had under way."""
+    """Each page is fetched once, but for those that the killed process was working on."""
     size = 250
     with Loopback(big_site(size)) as server:
         processes = Processes(tmp_path, redis_server, server.proxies)
@@ -103,7 +103,7 @@ def test_four_processes_one_killed_and_one_joining(tmp_path, redis_server):
 
 
 def test_process_that_is_killed_with_nothing_under_way(redis_server, monkeypatch):
-    """The others wait until it is taken for gone, so that the last one knows that it is that."""
+    """The others wait until a killed process is known to be gone, for the last to clean up."""
     monkeypatch.setattr(frontier, "ALIVE", 0.2)
     monkeypatch.setattr(frontier, "_BEAT", 0.0)
     here, other, killed = (
@@ -121,7 +121,7 @@ def test_process_that_is_killed_with_nothing_under_way(redis_server, monkeypatch
 
 @pytest.fixture
 def new_lives(redis_server):
-    """Return what makes the lives of pages as one more process has them; a request is a text."""
+    """Return the lives of pages as one more process has them; a request is a text."""
     frontier = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
 
     def lives():
@@ -137,7 +137,7 @@ def new_lives(redis_server):
 
 
 def test_repeated_links_of_a_page_that_is_had_do_not_ask_redis(redis_server, new_lives):
-    """Not for a page of this process, once its callback did not raise, nor of another one."""
+    """Repeated links to a page that was fetched, here or elsewhere, do not ask Redis."""
 
     def asked():
         return redis_server.client.info("commandstats")["cmdstat_evalsha"]["calls"]
@@ -161,7 +161,7 @@ def test_repeated_links_of_a_page_that_is_had_do_not_ask_redis(redis_server, new
 
 
 def test_variant_of_a_page_whose_callback_raised_is_queued(redis_server, new_lives):
-    """What one process had it has not had after all, and the next variant is asked for."""
+    """If the callback raises, the next variant is queued for all processes."""
     lives = new_lives()
     lives.sent(b"page", "parse")
     lives.got(b"page", "parse")
@@ -176,7 +176,7 @@ def test_variant_of_a_page_whose_callback_raised_is_queued(redis_server, new_liv
 
 
 def test_page_whose_url_leads_elsewhere_is_asked_for_once_more(redis_server, new_lives):
-    """By whichever process: where a second URL leads there too the others are duplicates."""
+    """If a URL leads to another page one more is tried, by whichever process."""
 
     def lead(lives):
         lives.sent(b"page", "parse")
@@ -200,7 +200,7 @@ def test_page_whose_url_leads_elsewhere_is_asked_for_once_more(redis_server, new
 
 @deferred_f_from_coro_f
 async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
-    """They are refused, taken back, or told, as URLCANON_JOB_RULES says."""
+    """Other rules than those of the crawl are treated as URLCANON_JOB_RULES says."""
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     await crawl(site(PAGES), {**settings, **RULES})
     with pytest.raises(ConfigurationError, match="rules of this process differ"):
@@ -216,14 +216,17 @@ async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
 
 
 class OtherSpider(FollowSpider):
-    """Has a name of its own."""
+    """A spider with another name."""
 
     name = "other"
 
 
 @deferred_f_from_coro_f
 async def test_other_rules_of_a_spider_with_the_same_set_of_what_was_seen(crawl, redis_server):
-    """Where several have one in common, each takes the pages of the others for seen."""
+    """Spiders with one set of fingerprints and other rules are noticed.
+
+    Each would take pages of the other for seen.
+    """
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     settings |= {"SCHEDULER_DUPEFILTER_KEY": "all:dupefilter", "URLCANON_JOB_RULES": "error"}
     await crawl(site(PAGES), {**settings, **RULES})
@@ -233,7 +236,7 @@ async def test_other_rules_of_a_spider_with_the_same_set_of_what_was_seen(crawl,
 
 
 def test_what_a_spider_has_is_forgotten_whatever_its_name(redis_server):
-    """And nothing of a spider whose name fits, were it a pattern."""
+    """Flushing deletes the keys of this spider alone, even if its name looks like a pattern."""
     odd, other = (
         Frontier(redis_server.client, name, f"{name}:queue", f"{name}:seen", "fifo")
         for name in ("shop[a]*", "shopa1")
@@ -247,7 +250,7 @@ def test_what_a_spider_has_is_forgotten_whatever_its_name(redis_server):
 
 @deferred_f_from_coro_f
 async def test_keys_of_something_else(crawl, redis_server):
-    """A key of another type is another job's: nothing is written to it."""
+    """A key of another type is not written to."""
     redis_server.client.set("follow:dupefilter", "mine")
     with pytest.raises(ConfigurationError, match="another job's"):
         await crawl(site(PAGES), {**RULES, **OURS, "REDIS_URL": redis_server.url})
@@ -268,7 +271,7 @@ async def test_keys_of_something_else(crawl, redis_server):
 )
 @deferred_f_from_coro_f
 async def test_redis_that_refuses_is_said_in_a_line(crawl, redis_server, refuse, said):
-    """Before the first request: those of a crawl would wait for ever."""
+    """If Redis refuses, one error says so before the first request."""
     refuse(redis_server)
     settings = {**RULES, **OURS, "REDIS_URL": redis_server.url}
     with pytest.raises(
@@ -279,7 +282,7 @@ async def test_redis_that_refuses_is_said_in_a_line(crawl, redis_server, refuse,
 
 @deferred_f_from_coro_f
 async def test_answers_that_are_no_bytes_are_refused(crawl, redis_server):
-    """A setting of other users of Redis, with which no request can be read again."""
+    """decode_responses is refused, since no request could be read."""
     settings = {**RULES, **OURS, "REDIS_URL": redis_server.url}
     settings["REDIS_PARAMS"] = {"decode_responses": True}
     with pytest.raises(ConfigurationError, match=r"REDIS_PARAMS: .*decode_responses"):
@@ -308,7 +311,7 @@ async def test_queue_or_filter_that_the_scheduler_cannot_share_is_refused(
 @pytest.mark.parametrize("trouble", ["gone", "full", "disk full"])
 @deferred_f_from_coro_f
 async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, caplog, trouble):
-    """What cannot be queued or told waits, and no page is lost."""
+    """While Redis is gone or full requests wait, and no page is lost."""
     monkeypatch.setattr(frontier, "_BEAT", 0.05)
     pages, hits = big_site(60), []
 
@@ -337,7 +340,7 @@ async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, 
 async def test_variant_that_waited_for_redis_is_fetched_where_its_page_fails(
     crawl, redis_server, monkeypatch
 ):
-    """That it is a variant is found out when Redis answers again, and is told then."""
+    """A variant yielded while Redis was gone is fetched if its page fails."""
     monkeypatch.setattr(frontier, "_BEAT", 0.05)
     pages = {
         "/": links("/gone?sid=1", "/gone?sid=2"),
@@ -359,7 +362,7 @@ async def test_variant_that_waited_for_redis_is_fetched_where_its_page_fails(
 
 @deferred_f_from_coro_f
 async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server):
-    """What the audit found out holds for all who take part."""
+    """A suspension in one process holds in the others."""
     pages = {"/": links(*(f"/p?id={number}" for number in range(12)))}
     pages |= {f"/p?id={n}": page(f"<p>Number {n} is about {n * 'x'}.") for n in range(20)}
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
@@ -373,7 +376,7 @@ async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server)
 
 
 def test_what_is_suspended_while_redis_is_gone_is_told_later(redis_server):
-    """The process that suspends it goes on, and the others hear of it."""
+    """A suspension while Redis is gone reaches the others later."""
     crawler = get_crawler(FollowSpider)
 
     def process():
@@ -401,7 +404,7 @@ def articles(*numbers):
 
 @deferred_f_from_coro_f
 async def test_variant_is_compared_with_what_another_process_fetched(crawl, redis_server):
-    """A page that one process has is the reference of the audits of all."""
+    """Audits compare with pages that another process fetched."""
     settings = {**OURS, **WRONG_RULE, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     first = await crawl(site(articles(1)), settings)
     assert first.hits == ["/", "/p?id=1"]
@@ -413,7 +416,7 @@ async def test_variant_is_compared_with_what_another_process_fetched(crawl, redi
 
 @deferred_f_from_coro_f
 async def test_what_the_audits_of_two_processes_find_adds_up(crawl, redis_server):
-    """An entry falls by what neither of them would have condemned it for."""
+    """Evidence of two processes adds up to a suspension."""
     settings = {**OURS, **WRONG_RULE, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     first = await crawl(site(articles(1, 2)), settings)
     assert first.figures["audit/false_merge"] == 1
@@ -427,7 +430,7 @@ async def test_what_the_audits_of_two_processes_find_adds_up(crawl, redis_server
 
 
 def test_what_an_earlier_version_remembers_is_not_read(redis_server):
-    """It has other fields, and no version in its name."""
+    """Contents stored by an earlier version are not read."""
     frontier = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
     here, there = (SharedContents(frontier, 4) for _ in range(2))
     here[b"page"] = PageDigest(b"digest")
@@ -440,7 +443,7 @@ def test_what_an_earlier_version_remembers_is_not_read(redis_server):
 
 
 def test_contents_are_bounded_and_survive_redis(redis_server):
-    """What another process remembers is found, as far as there is room, and while Redis is up."""
+    """Contents of other processes are found within a bound, and without Redis none."""
     here, there = (
         SharedContents(Frontier(redis_server.client, "crawl", "queue", "seen", "fifo"), 4)
         for _ in range(2)

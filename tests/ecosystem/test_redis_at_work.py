@@ -1,4 +1,4 @@
-"""Processes that share a crawl through Redis while something goes wrong, or at once."""
+"""Processes that share a crawl through Redis, with failures and at the same time."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ BOUNDS = {"max_pages": 10, "max_waiting": 10}
 
 
 class Breaking(Redis):
-    """A connection that breaks when the answer to a script is due, once it is to."""
+    """A connection that can be made to break before the answer to a script."""
 
     breaks = False
 
@@ -44,7 +44,7 @@ class Breaking(Redis):
 
 @pytest.mark.parametrize("kind", ["priority", "fifo", "lifo"])
 def test_request_whose_answer_is_lost_is_not(redis_server, kind):
-    """The client, as scrapy-redis makes it, asks once more, and is given the same request."""
+    """If the answer of Redis is lost, the client asks again and gets the same request."""
     client = Breaking.from_url(redis_server.url, retry_on_timeout=True)
     here = Frontier(client, "crawl", "queue", "seen", kind)
     for name in ("one", "two"):
@@ -57,7 +57,7 @@ def test_request_whose_answer_is_lost_is_not(redis_server, kind):
 
 @deferred_f_from_coro_f
 async def test_audit_of_processes_that_crawl_at_once(crawl, redis_server, monkeypatch):
-    """Each gets what it asks for to compare it, and no other one takes it away."""
+    """Requests of an audit are made by the process that audits, and by no other."""
     monkeypatch.setattr(frontier, "_BEAT", 0.05)
     urls = [f"/p?id={number}" for number in range(40)]
     pages = {"/": links(*urls)}
@@ -80,7 +80,7 @@ async def test_audit_of_processes_that_crawl_at_once(crawl, redis_server, monkey
 async def test_what_a_callback_yields_while_redis_is_gone(
     crawl, redis_server, monkeypatch, settings
 ):
-    """It waits here, whoever looks at it on its way."""
+    """Requests yielded while Redis is gone wait in the process, whatever features are on."""
     monkeypatch.setattr(frontier, "_BEAT", 0.05)
     pages = {"/": links("/a", "/b"), "/a": page("a"), "/b": page("b")}
 
@@ -96,7 +96,7 @@ async def test_what_a_callback_yields_while_redis_is_gone(
 
 
 def test_what_is_seen_and_forgotten_while_redis_is_gone(redis_server):
-    """A suspension and what callbacks yield go on, and all hear of it once Redis answers."""
+    """Fingerprints added and removed while Redis is gone reach it later."""
     redis_server.client.sadd("seen", "ab")
     here = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
     seen = SharedSeen(here)
@@ -124,7 +124,10 @@ def opened(redis_server, spider=FollowSpider):
 # scrapy-redis 0.9.1 logs in the old way that it goes on with what is queued.
 @pytest.mark.filterwarnings("ignore:Spider.log")
 def test_what_waits_for_redis_is_queued_when_the_process_ends(redis_server):
-    """What it came of is done, and would not bring it again."""
+    """Requests that wait for Redis are queued when the process ends.
+
+    Their page is done, and would not be fetched again.
+    """
     scheduler = opened(redis_server)
     scheduler.enqueue_request(Request(f"{SITE}/parent"))
     assert scheduler.next_request()
@@ -136,7 +139,7 @@ def test_what_waits_for_redis_is_queued_when_the_process_ends(redis_server):
 
 
 class LocalSpider(FollowSpider):
-    """Asks for pages that no queue on a disk could hold, beside one that it could."""
+    """Makes requests that no queue can store, and one that can."""
 
     def parse(self, response):
         yield from super().parse(response)
@@ -151,7 +154,7 @@ class LocalSpider(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_request_that_no_queue_can_hold_is_kept_in_the_process(crawl, redis_server):
-    """As beside a queue on the disk; where it fails, what was dropped for it is fetched."""
+    """A request that cannot be stored stays in the process; if it fails, a variant is fetched."""
     settings = {**OURS, **RULES, "REDIS_URL": redis_server.url, "CLOSESPIDER_TIMEOUT": 60}
     pages = {"/": links("/c"), "/a?sid=2": page("a"), "/b": page("b"), "/c": page("c")}
     result = await crawl(site(pages), settings, spider=LocalSpider)
@@ -162,7 +165,7 @@ async def test_request_that_no_queue_can_hold_is_kept_in_the_process(crawl, redi
 
 @deferred_f_from_coro_f
 async def test_serializer_that_makes_texts(crawl, redis_server):
-    """What waits for a page that fails is queued as all else."""
+    """Variants are queued with a serializer that makes texts too."""
     settings = {**OURS, **RULES, "REDIS_URL": redis_server.url, "CLOSESPIDER_TIMEOUT": 60}
     settings["SCHEDULER_SERIALIZER"] = "ecosystem.text_serializer"
     result = await crawl(
@@ -172,7 +175,7 @@ async def test_serializer_that_makes_texts(crawl, redis_server):
 
 
 class StartsOnceMore(FollowSpider):
-    """Has a callback for its start request alone, which yields the same URL for another one."""
+    """Has a callback for its start request, which yields the same URL for another one."""
 
     def parse(self, response):
         if "is_again" not in response.meta:
@@ -184,7 +187,7 @@ class StartsOnceMore(FollowSpider):
 
 @deferred_f_from_coro_f
 async def test_url_of_a_start_request_that_is_linked_for_another_callback(crawl, redis_server):
-    """It takes the place of its canonical URL, which fails, for each of the two."""
+    """A linked URL is fetched for both callbacks if its canonical URL fails."""
     url = f"{SITE}/a?sid=1"
     settings = {**OURS, **RULES, "REDIS_URL": redis_server.url, "URLCANON_REWRITE": True}
     respond = site({"/a?sid=1": page("a"), "/a": page("gone", status=404), "/b": page("b")})
@@ -197,7 +200,7 @@ async def test_url_of_a_start_request_that_is_linked_for_another_callback(crawl,
 @pytest.mark.filterwarnings("ignore:Spider.log")
 @deferred_f_from_coro_f
 async def test_part_of_a_page_does_not_wait_in_a_process_that_ends(crawl, redis_server, tmp_path):
-    """As a post of a topic, which is fetched by the next run."""
+    """A held post of a topic is fetched by the next run when the process ends."""
     board = tmp_path / "board.toml"
     board.write_text(BOARD, encoding="utf-8")
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
@@ -209,7 +212,7 @@ async def test_part_of_a_page_does_not_wait_in_a_process_that_ends(crawl, redis_
 
 
 def is_to_stay(scheduler):
-    """Tell whether the process of *scheduler* may not end, now that it is idle."""
+    """Tell whether the idle process of *scheduler* has to stay."""
     try:
         scheduler._spider_idle()
     except DontCloseSpider:
@@ -218,7 +221,7 @@ def is_to_stay(scheduler):
 
 
 def test_process_waits_for_the_audits_of_others(redis_server):
-    """What they find may let through what was dropped here."""
+    """A process waits for audits of others, which may let through what it dropped."""
     here, there = opened(redis_server), opened(redis_server)
     assert is_to_stay(here)
     assert here.enqueue_request(marked(Request(f"{SITE}/"), AUDIT, case=SITE, round=1, number=1))
@@ -245,7 +248,7 @@ def test_process_waits_for_a_redis_that_is_gone_and_may_be_stopped_then(redis_se
 
 
 class NewerSpider(FollowSpider):
-    """Has one callback more."""
+    """Has one more callback."""
 
     def parse_more(self, response):
         """Do nothing."""
@@ -253,7 +256,7 @@ class NewerSpider(FollowSpider):
 
 @pytest.mark.filterwarnings("ignore:Spider.log")
 def test_request_that_a_process_cannot_read_is_for_one_that_joins_later(redis_server, caplog):
-    """As one whose callback the code of this process does not have: nobody waits for it."""
+    """A request with an unknown callback is left for a process that joins later."""
     here, there = opened(redis_server), opened(redis_server, NewerSpider)
     there.enqueue_request(Request(f"{SITE}/a", callback=there.spider.parse_more))
     there.enqueue_request(Request(f"{SITE}/b", priority=-1))
@@ -273,7 +276,7 @@ def lives_of(shared):
 
 @pytest.mark.filterwarnings("ignore:Spider.log")
 def test_crawl_that_was_killed_and_is_gone_on_with_after_weeks(redis_server):
-    """What was on its way, and what waits for it, is kept for as long as the queue."""
+    """The state of a killed crawl is kept as long as its queue."""
     killed = opened(redis_server)
     killed.enqueue_request(Request(f"{SITE}/a?sid=1"))
     killed.next_request()
@@ -288,7 +291,7 @@ def test_crawl_that_was_killed_and_is_gone_on_with_after_weeks(redis_server):
 
 
 def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
-    """Nor one that is on its way there: what is dropped for it may be let through."""
+    """A page that failed here is not missed if another process has it, or is fetching it."""
     shared = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
     here, there = lives_of(shared), lives_of(shared)
     here.sent(b"page", "parse")
@@ -305,7 +308,7 @@ def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
 
 
 def test_url_that_stands_for_a_page_after_another_one_failed_is_told(redis_server):
-    """Each process compares its variants with that, and knows the page by it."""
+    """After a rescue all processes compare with the rescued URL."""
 
     def enqueue(shared, url):
         kinds = {"records": True, "drops": True, "on_dropped": lambda _: None}
@@ -327,7 +330,7 @@ def test_url_that_stands_for_a_page_after_another_one_failed_is_told(redis_serve
     [("allkeys-lru", "100mb", True), ("noeviction", "100mb", False), ("allkeys-lru", 0, False)],
 )
 def test_redis_that_throws_keys_away_is_told(redis_server, caplog, policy, maximum, is_told):
-    """Pages would be lost without a word once it is full."""
+    """A warning says that Redis may evict keys, which would lose pages."""
     redis_server.client.config_set("maxmemory-policy", policy)
     redis_server.client.config_set("maxmemory", maximum)
     with caplog.at_level(logging.WARNING):

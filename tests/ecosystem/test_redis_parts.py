@@ -1,4 +1,4 @@
-"""What processes that share a crawl tell each other through Redis, part by part."""
+"""What processes that share a crawl know of each other through Redis, part by part."""
 
 from threading import Thread
 
@@ -16,13 +16,13 @@ from scrapy_urlcanon.redis.shared_lives import SharedLives
 
 @pytest.fixture
 def new_frontier(redis_server):
-    """Return what makes the frontier as one more process has it."""
+    """Return a frontier as one more process has it."""
     return lambda: Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
 
 
 @pytest.fixture
 def new_lives(new_frontier):
-    """Return what makes the lives of pages as one more process has them; a request is a text."""
+    """Return the lives of pages as one more process has them; a request is a text."""
 
     def lives(*, most=10):
         return SharedLives(
@@ -46,7 +46,7 @@ def have(lives, page):
 # Where a URL may lead elsewhere than the first one did, one more is asked for.
 @pytest.mark.parametrize(("is_same", "fate"), [(True, Fate.FORGOTTEN), (False, Fate.FETCHED)])
 def test_what_led_to_a_page_that_another_process_has_got_is_done(new_lives, is_same, fate):
-    """The redirect was dropped for that page: nobody asks for what redirected any more."""
+    """A redirect to a page that another process has needs no variant, unless it leads elsewhere."""
     here, there = new_lives(), new_lives()
     have(there, b"page")
     here.sent(b"source", "parse")
@@ -56,7 +56,7 @@ def test_what_led_to_a_page_that_another_process_has_got_is_done(new_lives, is_s
 
 @pytest.mark.parametrize(("is_same", "fate"), [(True, Fate.FORGOTTEN), (False, Fate.WAITS)])
 def test_what_led_to_a_page_hears_of_it_when_another_process_gets_it(new_lives, is_same, fate):
-    """Its variants wait until then, and the first of them is queued where it may lead elsewhere."""
+    """Variants of a redirect wait until another process has fetched its target."""
     here, there = new_lives(), new_lives()
     there.sent(b"page", "parse")
     here.sent(b"source", "parse")
@@ -69,7 +69,7 @@ def test_what_led_to_a_page_hears_of_it_when_another_process_gets_it(new_lives, 
 
 
 def test_variant_of_what_led_to_a_page_that_failed_elsewhere_is_queued(redis_server, new_lives):
-    """It gives the page of the redirect another chance."""
+    """If the target failed elsewhere, a variant of the redirect is queued."""
     here, there = new_lives(), new_lives()
     there.sent(b"page", "parse")
     there.ended(b"page", "parse")
@@ -103,7 +103,7 @@ def test_variant_of_what_was_redirected_while_redis_is_gone_is_queued_later(
 
 
 def test_variant_for_which_there_is_no_room_is_given_up_and_counted(redis_server, new_lives):
-    """Of all processes together as many wait as may; a page that is had needs no room."""
+    """The bound of waiting variants holds for all processes together."""
     here, there = new_lives(most=2), new_lives(most=2)
     here.sent(b"page", "parse")
     fates = [
@@ -115,7 +115,7 @@ def test_variant_for_which_there_is_no_room_is_given_up_and_counted(redis_server
 
 
 def test_page_that_another_process_has_got_is_had(redis_server, new_lives):
-    """As far as Redis answers; what it does not say is not had."""
+    """A page that another process fetched counts, as far as Redis answers."""
     here, there = new_lives(), new_lives()
     have(there, b"page")
     assert there.dropped(b"page", "parse", "/?sid=1", "1") is Fate.FORGOTTEN
@@ -132,7 +132,7 @@ def test_page_that_another_process_has_got_is_had(redis_server, new_lives):
 def test_page_of_which_a_limit_cut_something_off_is_not_had_anywhere(
     redis_server, new_lives, is_had, fate
 ):
-    """Another process asks for it by another URL; not while its first request is on its way."""
+    """A page linked at a lower depth is fetched again, once its first request has ended."""
     here, there = new_lives(), new_lives()
     if is_had:
         have(here, b"page")
@@ -146,7 +146,7 @@ def test_page_of_which_a_limit_cut_something_off_is_not_had_anywhere(
 
 
 def test_second_step_of_another_callback_is_none_here(new_lives):
-    """Another process may get what comes of it, and would not tell."""
+    """A second request for another callback does not settle a page: another process may get it."""
     lives = new_lives()
     lives.sent(b"page", "parse")
     lives.got(b"page", "parse")
@@ -157,7 +157,7 @@ def test_second_step_of_another_callback_is_none_here(new_lives):
 
 
 def test_fingerprint_that_is_forgotten_is_forgotten_by_all(redis_server):
-    """A request that is not to be recorded stands in the set of scrapy-redis for a moment."""
+    """A removed fingerprint is removed for all processes."""
     here, there = (SeenInRedis(redis_server.client, "seen") for _ in range(2))
     redis_server.client.sadd("seen", "ab", "cd")
     assert b"\xab" in there
@@ -166,7 +166,7 @@ def test_fingerprint_that_is_forgotten_is_forgotten_by_all(redis_server):
 
 
 def test_verdict_is_heard_of_once_by_each_other_process(new_frontier):
-    """With all that was found; not by who told it, and not where it tells nothing."""
+    """Each other process gets a verdict of an audit once."""
     here, there, late = (SharedVerdicts(new_frontier()) for _ in range(3))
     own, lacking = ({(f"line {n}",) for n in numbers} for numbers in ("12", "3"))
     pair = AuditedPair(
@@ -187,7 +187,7 @@ def test_verdict_is_heard_of_once_by_each_other_process(new_frontier):
 
 @pytest.fixture
 def begin_after(monkeypatch):
-    """Return what has something begin in a thread once a frontier has looked around."""
+    """Return a function that begins something in a thread after a frontier has looked."""
 
     def begin(frontier, look, other):
         looks, thread = getattr(frontier, look), Thread(target=other)
@@ -208,7 +208,7 @@ def begin_after(monkeypatch):
 def test_process_that_joins_while_another_one_finds_the_crawl_ended_takes_part(
     redis_server, new_frontier, begin_after
 ):
-    """What is forgotten is of the crawl before: the name of one that has joined is not."""
+    """A process that joins while another cleans up takes part, and is not deleted."""
     first, second = new_frontier(), new_frontier()
     redis_server.client.sadd("seen", "old")
     joining = begin_after(second, "has_ended", lambda: first.join(persists=False, flushes=False))
@@ -222,7 +222,7 @@ def test_process_that_joins_while_another_one_finds_the_crawl_ended_takes_part(
 def test_crawl_that_one_joins_while_the_last_one_leaves_is_kept(
     redis_server, new_frontier, begin_after
 ):
-    """It joins before that one leaves, which is not the last one then, or after."""
+    """A crawl that a process joins while the last one leaves is kept."""
     first, second = new_frontier(), new_frontier()
 
     def join_and_queue():
