@@ -142,4 +142,5 @@ async def test_image_in_place_of_those_that_there_are_not(crawl):
         return file(b"none such" if request.query == "sid=1" else request.path.encode())
 
     result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS}, spider=FirstPage)
+    assert result.figures["audited"]
     assert not any("suspended" in figure for figure in audits(result.figures))

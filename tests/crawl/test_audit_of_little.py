@@ -233,6 +233,7 @@ async def test_what_is_no_text_of_a_page_tells_no_wrong_rule(crawl, own):
         return page(f"<title>Shoes</title>{frame(9)}{own.format(request.query)}")
 
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.figures["audited"]
     assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0
 
 
@@ -247,6 +248,7 @@ async def test_text_that_pages_leave_out_now_and_then_tells_no_wrong_rule(crawl)
         return page(f"<title>Shoes</title>{frame(9)}{lines if count % 3 else '<p>Come again'}")
 
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.figures["audited"]
     assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0
 
 

@@ -41,6 +41,7 @@ async def test_right_entry_stands_where_all_is_a_wall_from_some_page_on(crawl, w
         return WALLS[wall](count) if count >= first else product(request.path, seed=count)
 
     result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
+    assert result.figures["audited"]
     assert not [name for name in result.figures if "suspended" in name]
 
 
