@@ -370,8 +370,7 @@ class Crawl:
             self.first_urls.watch(
                 self._crawler, self.fingerprinter, on_foreign=self.dropped.counts.disown
             )
-            parts = (self._crawler, self._fallback, self.fingerprinter)
-            keep_apart(*parts, has_former=self._former)
+            keep_apart(self._crawler, self._fallback, self.fingerprinter, has_former=self._former)
         if self._shared:
             audit = self.audit
             suspend = audit.suspension.suspended_elsewhere if audit else self.rule_changes.suspend
