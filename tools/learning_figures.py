@@ -26,7 +26,8 @@ UNSEEN_FOLD = 2
 """The fold of the second corpus that was looked at last."""
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
-FORMS = ("rewrites", "with skip", "wrong", "lost")
+BANDS = (("99.5 % and more", 0.995), ("75 % and more", 0.75), ("half and more", 0.5), ("less", 0))
+"""How much of the URLs of a form is found, at the least."""
 KINDS = ("sites", "of these with wrong merges", "wrong merges", "lost", "found", "found of noise")
 
 
@@ -47,7 +48,7 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield LEARNED, head, changes(results("learn-changes"))
     yield LEARNED, ("captures that change", *KINDS), kinds(results("learn-kinds"))
     yield LEARNED, ("class of rules", "sites", "rules", "found", "wrong"), classes()
-    head = ("URL forms of", *FORMS, *(f"{column}, 3 %" for column in FORMS))
+    head = ("found with `skip`", "forms", "rewrites/with `skip`/with `skip` where 3 % differ, in %")
     yield LEARNED, head, forms(results("learn-forms"))
     head = ("halves swapped", "rewrites", "and skip", "and declared canonicals")
     yield LEARNED, head, swapped(results("learn-swapped")["methods"])
@@ -89,18 +90,12 @@ def cut_short(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def thresholds(runs: Iterable[Any]) -> Iterator[Row]:
-    """Yield what is found with the defaults, and with other thresholds that make a difference."""
+    """Yield what is found with the defaults, and with those that are best for the other sites."""
     for run in runs:
         split = f"{run['split']}s".replace("url", "URL")
-        found = {name: tuple(judged([*of.values()])) for name, of in run["sites"].items()}
-        for name, figures in found.items():
-            if name == "defaults" or figures != found["defaults"]:
-                yield (
-                    f"{len(run['sites'][name])}",
-                    split,
-                    name.replace("lost", "counter-examples"),
-                    *figures,
-                )
+        for name in ("defaults", "chosen on the others"):
+            counts = [*run["sites"][name].values()]
+            yield str(len(counts)), split, name, *judged(counts)
 
 
 def changes(runs: Iterable[Any]) -> Iterator[Row]:
@@ -128,18 +123,23 @@ def kinds(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
-    """Yield what is found on sites with the URL forms of each program, with and without changes."""
+    """Yield how much of the URL forms of each program is found, the best ones first.
+
+    With each name come the per cent that rewrites find, all rules, and all where pages change.
+    """
+    bands: dict[str, list[str]] = {title: [] for title, _ in BANDS}
     for name in sorted(runs[0]["forms"], key=str.casefold):
-        cells: list[str] = []
-        for changing in sorted({run["changing"] for run in runs}):
-            total = Counter[str]()
-            for run in runs:
-                if run["changing"] == changing:
-                    total.update(run["forms"][name])
-            of = total["redundant"]
-            cells += (share(total[kind] / of, 0) if of else "–" for kind in FORMS[:2])
-            cells += (f"{total[kind]:,}" for kind in FORMS[2:])
-        yield name, *cells
+        total = {run["changing"]: Counter[str]() for run in runs}
+        for run in runs:
+            total[run["changing"]].update(run["forms"][name])
+        never, often = (total[changing] for changing in sorted(total))
+        if "(trap)" not in name and (of := never["redundant"]):
+            found = never["rewrites"] / of, never["with skip"] / of
+            figures = [*found, often["with skip"] / often["redundant"]]
+            band = next(title for title, least in BANDS if found[1] >= least)
+            bands[band].append(f"{name} {'/'.join(f'{100 * each:.0f}' for each in figures)}")
+    for title, names in bands.items():
+        yield title, str(len(names)), ", ".join(names)
 
 
 def judged(counts: Sequence[dict[str, int]]) -> Iterator[str]:
@@ -192,6 +192,16 @@ def sentences() -> Iterator[Sentence]:
         LEARNED,
         "judged are {} URLs, of which {} show a page of another URL of their host",
         (f"{learned['URLs judged']:,}", f"{learned['redundant']:,}"),
+    )
+    of_forms = results("learn-forms")
+    wrong, lost = (
+        sum(of[kind] for run in of_forms for of in run["forms"].values())
+        for kind in ("wrong", "lost")
+    )
+    yield (
+        LEARNED,
+        "the {} forms and traps, all seeds together, {} merges are wrong and {} pages lost",
+        (str(len(of_forms[0]["forms"])), str(wrong), str(lost)),
     )
     runs = {(run["observations"], run["domains"]): run for run in results("learn-scale")["runs"]}
     many, alone = growth(runs, 500, 5_000), growth(runs, 1, 1)
