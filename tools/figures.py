@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import cost_figures
 import learning_figures
+import order_figures
 from tables import with_table
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def with_figures(text: str, words: str, figures: tuple[str, ...]) -> str:
 def pages() -> dict[Path, str]:
     """Return the text of each page with its present figures."""
     texts: dict[Path, str] = {}
-    for path, head, rows in chain(cost_figures.tables(), learning_figures.tables()):
+    for path, head, rows in chain.from_iterable(
+        page.tables() for page in (cost_figures, learning_figures, order_figures)
+    ):
         texts[path] = with_table(texts.get(path) or read(path), head, rows)
     for path, words, figures in chain(cost_figures.sentences(), learning_figures.sentences()):
         texts[path] = with_figures(texts.get(path) or read(path), words, figures)

@@ -17,6 +17,7 @@ DOCS = ROOT / "docs"
 PERFORMANCE, SCALE = DOCS / "performance.md", DOCS / "scale.md"
 MEMORY, ECOSYSTEM = DOCS / "memory.md", DOCS / "ecosystem.md"
 LEARNING, LEARNED = DOCS / "learning.md", DOCS / "learning-measured.md"
+ORDER = DOCS / "order.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
 MILLION = 1_000_000

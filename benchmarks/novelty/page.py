@@ -25,12 +25,10 @@ _HEAD = """\
 
 `make bench-novelty` crawls real programs that nobody here wrote, and generated sites with traps, in
 Scrapy's two orders and [by expected news](order.md), and writes this page. News are the words in
-lines of visible text that no page fetched before had. They are counted on what came over the wire,
-by code that the order does not use. Each URL of a program is asked once and answered from memory
-after that, so that all orders see the same pages; four requests are on their way at a time. The
-programs come from Debian's and Python's packages, and are filled with made-up content, but for the
-manuals, which are as their packages have them: `python -m benchmarks.programs` lists them and
-starts one.
+lines of visible text that no page fetched before had, counted on what came over the wire, by code
+that the order does not use. All orders see the same pages, four requests are on their way at a
+time. The programs come from Debian's and Python's packages and are filled with made-up content;
+the manuals are as their packages have them.
 
 ## Programs
 
@@ -52,11 +50,10 @@ hosts with one of these each.
 _SHAPES = """
 ## Generated sites of common shapes
 
-A manual, a reference, a catalogue and others (`benchmarks/novelty/shapes`), as wide and as deep,
-and with such views of their pages, as the seed says. What novelty has of what the better of
-Scrapy's two orders has after 10 / 25 / 50 / 100 % of the fetches: the median of the seeds, and the
-least. One seed says little: a tenth of 400 fetches is 40 pages, of which a few are very long. These
-sites were looked at while the order was made.
+What the order has of what the better of Scrapy's two has after 10 / 25 / 50 / 100 % of the fetches:
+the median of the seeds, and the least (`benchmarks/novelty/shapes`). One seed says little: a tenth
+of 400 fetches is 40 pages, of which a few are very long. These sites were looked at while the order
+was made.
 
 """
 
