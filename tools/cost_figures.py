@@ -21,7 +21,6 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     """Yield each table: its page, its head and its rows."""
     head = ("", "Scrapy's default, us", "ours, us", "times as fast", "aim")
     yield PERFORMANCE, head, speeds(results("fingerprints")["speed"])
-    yield PERFORMANCE, ("what takes memory", "bytes"), memory()
     yield PERFORMANCE, ("what takes time once", "took"), start_up(results("fingerprints"))
     head = (
         "links a page",
@@ -74,19 +73,6 @@ def times(measured: dict[str, Any], than: str) -> float:
     """Return how many times as fast as another one is."""
     median: float = measured[f"times faster than {than}"]["median"]
     return median
-
-
-def memory() -> Iterator[Row]:
-    """Yield what takes memory, in bytes."""
-    found, bookkeeping = results("fingerprints")["memory"], results("bookkeeping")
-    pending = found["pending request"]
-    yield "a pending request", f"{pending[OURS]:.0f}; Scrapy's default {pending[SCRAPY]:.0f}"
-    yield "a host in the cache, of 10,000", f"{found['cached host']['bytes']:.0f}"
-    aggressive = found["cached host, preset aggressive"]["bytes"]
-    yield "the same under `aggressive`", f"{aggressive:.0f}"
-    yield "a fetched request", f"{bookkeeping['bytes of a request']:.0f}"
-    waiting = bookkeeping["bytes of a waiting variant"]
-    yield "a variant that waits for its page, beside its request", f"{waiting:,.0f}"
 
 
 def seen_sets(found: dict[str, Any]) -> Iterator[Row]:
@@ -287,4 +273,3 @@ def memory_sentences(
     yield SCALE, "Scrapy's set: {} B a URL", (scrapy,)
     yield SCALE, '`URLCANON_SEEN_SET = "compact"`: {} B a URL', (compact,)
     yield SCALE, "`URLCANON_REMEMBERED_PAGES` ({} B each)", (request,)
-    yield PERFORMANCE, "by `make bench-memory`, on {} requests", (f"{bookkeeping['requests']:,}",)
