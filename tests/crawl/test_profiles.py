@@ -271,8 +271,36 @@ async def test_post_that_another_callback_asks_for_is_fetched(crawl, board):
 
 
 @deferred_f_from_coro_f
-async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board):
-    """A post whose callback has arguments (cb_kwargs) is fetched: it takes that post alone."""
+async def test_each_post_is_fetched_for_a_callback_that_gets_nothing_but_posts(crawl, board):
+    """A callback that only gets links to posts may take that post alone: each one is fetched."""
+
+    class Posts(FollowSpider):
+        taken = []  # noqa: RUF012
+
+        def parse(self, response):
+            for link in response.css("a::attr(href)").getall():
+                yield response.follow(link, self.take if "p=" in link else self.parse)
+
+        def take(self, response):
+            self.taken.append(response.url.partition("p=")[2])
+
+    respond = site(forum("topic.php?p=12", "topic.php?p=13", "topic.php?t=1&p=13"))
+    await crawl(respond, board, start=START, spider=Posts)
+    assert {*Posts.taken} == {"12", "13"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda number: {"cb_kwargs": {"post": number} if number else {}},
+        lambda number: {"meta": {"post": number}},
+        lambda number: {"meta": {"item": {"forum": "news", "number": int(number or 0)}}},
+    ],
+    ids=["arguments", "meta", "item in the meta"],
+)
+@deferred_f_from_coro_f
+async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board, told):
+    """A post whose callback is told of it, by its request, is fetched: it takes that post alone."""
 
     class Posts(FollowSpider):
         taken = []  # noqa: RUF012
@@ -281,10 +309,11 @@ async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board):
             yield from self.take(response)
 
         def take(self, response, post=""):
-            self.taken.append(post)
-            for link in response.css("a::attr(href)").getall() if not post else ():
-                number = link.partition("p=")[2]
-                yield response.follow(link, self.take, cb_kwargs={"post": number} if number else {})
+            meta = response.meta
+            number = post or meta.get("post") or str(meta.get("item", {}).get("number") or "")
+            self.taken.append(number)
+            for link in response.css("a::attr(href)").getall() if not number else ():
+                yield response.follow(link, self.take, **told(link.partition("p=")[2]))
 
     posts = ("topic.php?p=12", "topic.php?p=13", "topic.php?t=1&p=13")
     await crawl(site(forum(*posts)), board, start=START, spider=Posts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
@@ -12,6 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.answers import is_cut_short
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
@@ -62,6 +64,15 @@ class _Known(NamedTuple):
         return hash((self.place, self.part.attribute, self.part.id, within, part, callback))
 
 
+class _Showing(NamedTuple):
+    """What the page of a request shows."""
+
+    keys: set[int]
+    """The keys of its parts."""
+    asked: set[int]
+    """The keys of the parts that its URL, or one that was redirected to it, names."""
+
+
 class _Place(NamedTuple):
     """Identifies a request that is held."""
 
@@ -77,6 +88,10 @@ class PartsOfPages:
     has shown the part by then, it is dropped, else it is sent. A few are sent at a time, since the
     pages that they bring may show other parts. What a page shows counts when its callback has had
     the page and did not raise (:attr:`.PageRequests.on_had` calls :meth:`had`).
+
+    A callback that is only given pages by links to parts may take of each page the part that the
+    URL names. So what such a page shows counts for no other part, until the callback has had a page
+    by another URL.
 
     If other processes share the queue, as with Redis, nothing is held back, since it would be lost
     with this process.
@@ -103,8 +118,9 @@ class PartsOfPages:
         self._shown: dict[int, int] = {}
         self._may_hold = is_local(crawler.settings)
         self._is_limited = bool(crawler.settings.getint("DEPTH_LIMIT"))
-        # By request: the parts that its page shows, until its callback is done.
-        self._showing: WeakKeyDictionary[Request, tuple[int, ...]] = WeakKeyDictionary()
+        # By request, until its callback is done.
+        self._showing: WeakKeyDictionary[Request, _Showing] = WeakKeyDictionary()
+        self._takes_pages: set[str] = set()
         self._held: dict[_Place, tuple[Request, int]] = {}
         self._by_key: dict[int, list[_Place]] = {}
         self._bytes: HeldBytes[Request] = HeldBytes(parts_of)
@@ -170,19 +186,28 @@ class PartsOfPages:
         callback = callback_of(request, self._crawler.spider)
         attributes = {each.part.attribute for each, _ in pages}
         ids = _ids(response.body[: self._settings.audit_max_size], attributes)
-        keys = []
+        keys = set()
         for each, found in pages:
             before, _, behind = each.part.id.partition("{part}")
             for text in ids.get(each.part.attribute, ()):
                 if text.startswith(before) and text.endswith(behind):
                     part = text[len(before) : len(text) - len(behind)]
-                    keys.append(each.key(found, part, callback))
-        self._showing[request] = tuple(keys)
+                    keys.add(each.key(found, part, callback))
+        sources = (self._canonical_urls.of(request, source) for source in sources_of(request))
+        links = (self._link_to_part(each) for each in (canonical, *sources) if each)
+        asked = {link[0].key(link[1], link[1]["part"], callback) for link in links if link}
+        self._showing[request] = _Showing(keys, asked)
 
     def had(self, request: Request) -> None:
         """Note that a callback has had the page of *request*; drop requests held for its parts."""
-        depth = self._depth(request)
-        for key in self._showing.pop(request, ()):
+        showing = self._showing.pop(request, None)
+        if showing is None:
+            return
+        depth, callback = self._depth(request), callback_of(request, self._crawler.spider)
+        keys, asked = showing
+        if not asked:
+            self._takes_pages.add(callback)
+        for key in keys if callback in self._takes_pages else keys & asked:
             if key in self._shown or len(self._shown) < _REMEMBERED:
                 self._shown[key] = min(depth, self._shown.get(key, depth))
             for place in tuple(self._by_key.get(key, ())):
@@ -210,18 +235,22 @@ class PartsOfPages:
         """Return the key of the part that *request* is for, or None if it is for none."""
         if request.dont_filter or request.method != "GET" or not is_plain(request):
             return None
-        if request.cb_kwargs:
-            # Its callback is told which part to take, and would take none of a page of many.
-            return None
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             return None
-        url = split(canonical)
-        for each in self._known[authority_of(request.url)]:
-            found = _found(each.links, url)
+        link = self._link_to_part(canonical)
+        if link is None or _tells(request, link[1]["part"]):
+            return None
+        each, found = link
+        return each.key(found, found["part"], callback_of(request, self._crawler.spider))
+
+    def _link_to_part(self, url: str) -> tuple[_Known, dict[str, str]] | None:
+        """Return what is known of the part that *url* leads to, or None if it leads to none."""
+        parsed = split(url)
+        for each in self._known.get(authority_of(url), ()):
+            found = _found(each.links, parsed)
             if found is not None:
-                callback = callback_of(request, self._crawler.spider)
-                return each.key(found, found["part"], callback)
+                return each, found
         return None
 
     def _depth(self, request: Request) -> int:
@@ -259,6 +288,14 @@ class PartsOfPages:
         if not same:
             del self._by_key[key]
         return request
+
+
+def _tells(request: Request, part: str) -> bool:
+    """Tell whether *request* has arguments for its callback, or the name of *part* in its meta.
+
+    Such a callback may take that part alone, and would take none of a page of many.
+    """
+    return bool(request.cb_kwargs) or bool(re.search(rf"\b{re.escape(part)}\b", str(request.meta)))
 
 
 def _found(templates: tuple[Template, ...], url: Url) -> dict[str, str] | None:
