@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attrs import define
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+@define(eq=False)
 class SkippedRequests:
     """Refuses requests whose canonical URL matches a ``skip`` template, before they are scheduled.
 
@@ -60,25 +62,17 @@ class SkippedRequests:
     :param on_skipped: called with each request that is refused without a replacement.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        canonicalizer: Canonicalizer,
-        canonical_urls: CanonicalUrls,
-        stats: CrawlStats,
-        *,
-        places: SkipPlaces | None,
-        on_skipped: Callable[[Drop], None] | None,
-    ) -> None:
-        self._crawler = crawler
-        self._places = places
-        self._canonicalizer = canonicalizer
-        self._canonical_urls = canonical_urls
-        self._stats = stats
-        self._on_skipped = on_skipped
-        crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
-        if places:
-            crawler.signals.connect(self.spider_closed, signals.spider_closed)
+    _crawler: Crawler
+    _canonicalizer: Canonicalizer
+    _canonical_urls: CanonicalUrls
+    _stats: CrawlStats
+    _places: SkipPlaces | None
+    _on_skipped: Callable[[Drop], None] | None
+
+    def __attrs_post_init__(self) -> None:
+        connect = self._crawler.signals.connect
+        connect(self.request_scheduled, signals.request_scheduled)
+        connect(self.spider_closed, signals.spider_closed)
 
     @receives_repeated
     def request_scheduled(self, request: Request) -> None:

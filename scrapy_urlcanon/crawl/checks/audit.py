@@ -19,6 +19,7 @@ from scrapy_urlcanon.crawl.checks.audit_cases import AuditCases
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.blame import Blame
+from scrapy_urlcanon.crawl.checks.case import rounds_of
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.entries.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
@@ -112,12 +113,14 @@ class Audit:
             crawler,
             contents=contents,
             sample=self._sample,
+            sites=self.sites,
             variants=self._variants,
             held=self.held,
             blame=blame,
             skipped=skipped,
             stats=stats,
             on_concluded=self._concluded,
+            rounds=rounds_of(crawler.settings),
         )
         """The audits under way."""
         self.suspension = Suspension(

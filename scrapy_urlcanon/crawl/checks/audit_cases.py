@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import define, field
+
 from scrapy_urlcanon.canonicalizer.merging_entries import MergingEntries
 from scrapy_urlcanon.crawl.answers import has_nothing, is_cut_short, is_refusal
 from scrapy_urlcanon.crawl.checks.blame import Blamed
-from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair, rounds_of
+from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair
 from scrapy_urlcanon.crawl.checks.dropped_variants import key_of
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage, parts_dropped
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.checks.sites import Sites
     from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 _NO_MERGE = MergingEntries((), is_joint=False)
 
 
+@define(eq=False)
 class AuditCases:
     """Fetches each chosen variant and its kept page as often as a verdict requires.
 
@@ -59,34 +63,22 @@ class AuditCases:
     :param blame: finds out which of several entries wrongly merged two pages.
     :param skipped: None if no rule skips URLs.
     :param on_concluded: called with each case of a dropped variant, and its result.
+    :param rounds: yields a number for each case.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        *,
-        contents: PageContents,
-        sample: AuditSample,
-        variants: DroppedVariants,
-        held: HeldResponses,
-        blame: Blame,
-        skipped: SkippedPages | None,
-        stats: CrawlStats,
-        on_concluded: Callable[[AuditCase, AuditedPair], None],
-    ) -> None:
-        self._crawler = crawler
-        self._contents = contents
-        self._sample = sample
-        self._sites = sample.records.sites
-        self._variants = variants
-        self._held = held
-        self._blame = blame
-        self._skipped = skipped
-        self._stats = stats
-        self._on_concluded = on_concluded
-        # By the address of the variant: the server never sees the fragment.
-        self._cases: dict[str, AuditCase] = {}
-        self._rounds = rounds_of(crawler.settings)
+    _crawler: Crawler
+    _contents: PageContents
+    _sample: AuditSample
+    _sites: Sites
+    _variants: DroppedVariants
+    _held: HeldResponses
+    _blame: Blame
+    _skipped: SkippedPages | None
+    _stats: CrawlStats
+    _on_concluded: Callable[[AuditCase, AuditedPair], None]
+    _rounds: Iterator[int]
+    # By the address of the variant: the server never sees the fragment.
+    _cases: dict[str, AuditCase] = field(init=False, factory=dict)
 
     def __contains__(self, url: str) -> bool:
         """Tell whether *url* is being compared with another one."""

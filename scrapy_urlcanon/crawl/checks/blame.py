@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from attrs import define
+
 from scrapy_urlcanon.crawl.answers import has_nothing
 from scrapy_urlcanon.crawl.own_requests import with_url
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Judgement, Side, Verdict
@@ -30,6 +32,7 @@ class Blamed(NamedTuple):
     """The entry to blame, or None if it is not a single one."""
 
 
+@define(eq=False)
 class Blame:
     """Finds the entry without which the two URLs would have been kept apart.
 
@@ -38,22 +41,12 @@ class Blame:
     pages, the other entries are right and the suspect is to blame.
     """
 
-    def __init__(
-        self,
-        canonicalizer: Canonicalizer,
-        *,
-        records: EntryRecords,
-        contents: PageContents,
-        variants: DroppedVariants,
-        held: HeldResponses,
-        first_urls: FirstUrls,
-    ) -> None:
-        self._canonicalizer = canonicalizer
-        self._first_urls = first_urls
-        self._records = records
-        self._contents = contents
-        self._variants = variants
-        self._held = held
+    _canonicalizer: Canonicalizer
+    _records: EntryRecords
+    _contents: PageContents
+    _variants: DroppedVariants
+    _held: HeldResponses
+    _first_urls: FirstUrls
 
     def begin(self, case: AuditCase, found: Judgement) -> str | Blamed:
         """Begin to search for the entry to blame, after *case* has *found* another page.

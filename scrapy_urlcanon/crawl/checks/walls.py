@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from attrs import define, field
 from scrapy import signals
 
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
@@ -34,6 +35,7 @@ _MORE_PAGES = 1.1
 it has this many times as many pages as at the last search."""
 
 
+@define(eq=False)
 class Walls:
     """Lets other URLs of pages through that were fetched while the site showed a wall.
 
@@ -48,26 +50,20 @@ class Walls:
     :param budget: limits how many contents are tested. The most common one always is.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        variants: DroppedVariants,
-        contents: PageContents,
-        budget: FetchBudget,
-        stats: CrawlStats,
-    ) -> None:
-        self._crawler = crawler
-        self._variants = variants
-        self._contents = contents
-        self._budget = budget
-        self._stats = stats
-        # By the look of a wall: the page whose variant was fetched to test it.
-        self._asked: dict[int, bytes] = {}
-        self._next = 1
-        """The number of pages at which walls are searched again."""
-        self._has_let_through = False
-        """Whether a request was let through whose outcome has to be checked."""
-        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+    _crawler: Crawler
+    _variants: DroppedVariants
+    _contents: PageContents
+    _budget: FetchBudget
+    _stats: CrawlStats
+    # By the look of a wall: the page whose variant was fetched to test it.
+    _asked: dict[int, bytes] = field(init=False, factory=dict)
+    _next: int = field(init=False, default=1)
+    """The number of pages at which walls are searched again."""
+    _has_let_through: bool = field(init=False, default=False)
+    """Whether a request was let through whose outcome has to be checked."""
+
+    def __attrs_post_init__(self) -> None:
+        self._crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def spider_idle(self) -> None:
         """Test contents that may be walls, and let pages through whose wall is gone."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from attrs import define, field
+
 from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
 from scrapy_urlcanon.crawl.job.written_requests import without_sent
 from scrapy_urlcanon.crawl.own_requests import (
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _NEED_IDENTITY = FILTER_KEYS | NOT_PLAIN
 
 
+@define(eq=False)
 class Replay:
     """Tells the requests that were done from those that were not.
 
@@ -44,32 +47,27 @@ class Replay:
     :param identity_of: returns what a request with ``dont_filter`` shares with its retries alone.
     """
 
-    def __init__(
-        self,
-        records: Iterable[Record],
-        request_of: Callable[[dict[str, Any]], Request],
-        identity_of: Callable[[Request], bytes],
-        spider: Spider | None,
-    ) -> None:
-        self._records = records
-        self._request_of = request_of
-        self._identity_of = identity_of
-        self._spider = spider
-        self.done = 0
-        """How many outcomes there are."""
-        self.rewritten: list[Request] = []
-        """Requests that are done and were rewritten; complete after :meth:`undone`."""
-        # By fingerprint: a hash of URL and callback of the request that the duplicate filter
-        # recorded; None if that is not done. (A collision is too unlikely to matter.)
-        self._recorded: dict[bytes, int | None] = {}
-        # Fingerprints of requests that were answered with the response of another URL.
-        self._answered: set[bytes] = set()
-        # Fingerprints whose recorded request the plugin or a redirect has changed.
-        self._recorded_changed: set[bytes] = set()
-        self._unfiltered_done: Counter[bytes] = Counter()
-        self._pages_done: defaultdict[str, set[bytes]] = defaultdict(set)
-        self._retried: set[str] = set()
-        self._callbacks: dict[tuple[object, str], str] = {}
+    _records: Iterable[Record]
+    _request_of: Callable[[dict[str, Any]], Request]
+    _identity_of: Callable[[Request], bytes]
+    _spider: Spider | None
+    done: int = field(init=False, default=0)
+    """How many outcomes there are."""
+    rewritten: list[Request] = field(init=False, factory=list)
+    """Requests that are done and were rewritten; complete after :meth:`undone`."""
+    # By fingerprint: a hash of URL and callback of the request that the duplicate filter
+    # recorded; None if that is not done. (A collision is too unlikely to matter.)
+    _recorded: dict[bytes, int | None] = field(init=False, factory=dict)
+    # Fingerprints of requests that were answered with the response of another URL.
+    _answered: set[bytes] = field(init=False, factory=set)
+    # Fingerprints whose recorded request the plugin or a redirect has changed.
+    _recorded_changed: set[bytes] = field(init=False, factory=set)
+    _unfiltered_done: Counter[bytes] = field(init=False, factory=Counter)
+    _pages_done: defaultdict[str, set[bytes]] = field(init=False, factory=lambda: defaultdict(set))
+    _retried: set[str] = field(init=False, factory=set)
+    _callbacks: dict[tuple[object, str], str] = field(init=False, factory=dict)
+
+    def __attrs_post_init__(self) -> None:
         self._count_done()
 
     def recorded(self) -> Iterator[Request]:

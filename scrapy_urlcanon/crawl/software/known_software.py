@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from attrs import define, field
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
@@ -66,6 +67,7 @@ class _Host:
 _DONE = _Host()
 
 
+@define(eq=False)
 class KnownSoftware:
     """Examines the first responses of each host, and declares the rules of recognised programs.
 
@@ -79,34 +81,23 @@ class KnownSoftware:
         programs recognised there.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        profiles: Callable[[], tuple[Profile, ...]],
-        fingerprints: PageFingerprints,
-        rule_changes: RuleChanges,
-        stats: CrawlStats,
-        *,
-        requests: PageRequests | None,
-        records_start: bool,
-        make_parts: Callable[[], PartsOfPages],
-        on_recognised: Callable[[str, tuple[Installation, ...]], None],
-    ) -> None:
-        self._crawler = crawler
-        self._profiles = profiles
-        self._fingerprints = fingerprints
-        self._rule_changes = rule_changes
-        self._stats = stats
-        self._requests = requests
-        self._records_start = records_start
-        self._make_parts = make_parts
-        self._on_recognised = on_recognised
-        self.parts: PartsOfPages | None = None
-        """Holds requests back, once there is a program whose parts of pages are known."""
-        self._hosts: BoundedMapping[str, _Host] = BoundedMapping(_REMEMBERED_HOSTS)
-        self._noted = 0
-        """An upper bound of how many URLs are remembered."""
-        self._installations: dict[str, tuple[Installation, ...]] = {}
+    _crawler: Crawler
+    _profiles: Callable[[], tuple[Profile, ...]]
+    _fingerprints: PageFingerprints
+    _rule_changes: RuleChanges
+    _stats: CrawlStats
+    _requests: PageRequests | None
+    _records_start: bool
+    _make_parts: Callable[[], PartsOfPages]
+    _on_recognised: Callable[[str, tuple[Installation, ...]], None]
+    parts: PartsOfPages | None = field(init=False, default=None)
+    """Holds requests back, once there is a program whose parts of pages are known."""
+    _hosts: BoundedMapping[str, _Host] = field(
+        init=False, factory=lambda: BoundedMapping(_REMEMBERED_HOSTS)
+    )
+    _noted: int = field(init=False, default=0)
+    """An upper bound of how many URLs are remembered."""
+    _installations: dict[str, tuple[Installation, ...]] = field(init=False, factory=dict)
 
     @property
     def installations(self) -> tuple[Installation, ...]:

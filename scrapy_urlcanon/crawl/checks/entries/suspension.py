@@ -6,6 +6,7 @@ import logging
 from copy import copy
 from typing import TYPE_CHECKING
 
+from attrs import define, field
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+@define(eq=False)
 class Suspension:
     """Turns an entry off for a domain, and schedules exactly the requests that it had merged.
 
@@ -44,29 +46,17 @@ class Suspension:
         the predicate accepts, in the order in which they are to be scheduled.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        *,
-        canonicalizer: Canonicalizer,
-        fingerprints: PageFingerprints,
-        first_urls: FirstUrls,
-        requests: PageRequests,
-        rule_changes: RuleChanges,
-        stats: CrawlStats,
-        take: Callable[[str, Callable[[Drop], bool]], list[Drop]],
-    ) -> None:
-        self._crawler = crawler
-        self._canonicalizer = canonicalizer
-        self._fingerprints = fingerprints
-        self._first_urls = first_urls
-        self._requests = requests
-        self._rule_changes = rule_changes
-        self._stats = stats
-        self._take = take
-        self.orphans: set[bytes] = set()
-        """Fingerprints that the duplicate filter still has as seen, though their page was never
-        fetched."""
+    _crawler: Crawler
+    _canonicalizer: Canonicalizer
+    _fingerprints: PageFingerprints
+    _first_urls: FirstUrls
+    _requests: PageRequests
+    _rule_changes: RuleChanges
+    _stats: CrawlStats
+    _take: Callable[[str, Callable[[Drop], bool]], list[Drop]]
+    orphans: set[bytes] = field(init=False, factory=set)
+    """Fingerprints that the duplicate filter still has as seen, though their page was never
+    fetched."""
 
     def suspend(self, record: EntryRecord) -> bool:
         """Turn off the entry of *record*, which is wrong; return whether that was done."""
