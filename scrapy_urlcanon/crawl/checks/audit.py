@@ -208,11 +208,11 @@ class Audit:
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        if page is None or self._requests.is_missed(page) or drop.is_declared:
+        if page is None or self._requests.lives.is_missed(page) or drop.is_declared:
             return False
         # A start URL that matches a template of `skip` was fetched. It says nothing about skipped
         # URLs.
-        return not drop.is_skipped or not self._requests.is_had(page)
+        return not drop.is_skipped or not self._requests.lives.is_had(page)
 
     def _is_had(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)

@@ -121,7 +121,7 @@ class AuditCases:
         case = AuditCase(drop, page, merged_by, next(self._rounds), has_kept=has_kept)
         self._cases[case.address] = case
         if reference:
-            case.compare_with(reference, self._sites.noise_of(drop.domain), self._contents.common)
+            case.compare_with(reference, self._sites.of(drop.domain).noise, self._contents.common)
         self._fetch_side(case, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
 
     def compare(
@@ -149,7 +149,7 @@ class AuditCases:
         self._sample.begin(url, [])
         case = AuditCase(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
         self._cases[case.address] = case
-        comparison = case.compare_with(reference, self._sites.noise_of(drop.domain))
+        comparison = case.compare_with(reference, self._sites.of(drop.domain).noise)
         self._go_on(case, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 
@@ -288,7 +288,7 @@ class AuditCases:
         if case.comparison is None:
             if is_anothers:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
-            case.compare_with(shown.digest, self._sites.noise_of(case.drop.domain), common)
+            case.compare_with(shown.digest, self._sites.of(case.drop.domain).noise, common)
             return Side.VARIANT
         judgement = case.comparison.add(case.side, shown)
         # Also if the spider has both pages, since that comparison does not know of other pages.

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from scrapy_urlcanon.pages.noise import Noise
-
 _REMEMBERED_LINES = 500_000
 """The most lines and pages that are remembered, over all sites; some 100 bytes each."""
 _REMEMBERED_SITES = 100_000
@@ -58,21 +56,16 @@ class Sites:
         return domain in self._sites
 
     def of(self, domain: str) -> SiteEvidence:
-        """Return the evidence about *domain*, new if there is none."""
+        """Return the evidence about *domain*, new if there is none.
+
+        Pages of a domain are recorded (:meth:`saw`) only once it was asked for.
+        """
         site = self._sites.get(domain)
         if site is None:
             if len(self._sites) >= self._most:
                 self._forget(next(iter(self._sites)))
             site = self._sites[domain] = SiteEvidence()
         return site
-
-    def noise_of(self, domain: str) -> Noise:
-        """Return which lines of the pages of *domain* are known to change from visit to visit."""
-        return self.of(domain).noise
-
-    def watch(self, domain: str) -> None:
-        """Start recording the pages of *domain*, before any two of them are compared."""
-        self.of(domain)
 
     def saw(self, domain: str, page: bytes, lines: Mapping[int, set[int]]) -> None:
         """Record the *lines* that *page* of *domain* shows."""

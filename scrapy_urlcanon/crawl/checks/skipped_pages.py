@@ -134,7 +134,7 @@ class SkippedPages:
 
         The verdict is "the same" if its page is found at another URL.
         """
-        content, noise = shown.digest, self._sites.noise_of(case.drop.domain)
+        content, noise = shown.digest, self._sites.of(case.drop.domain).noise
         if self._contents.common.has_several_pages(content):
             return Judgement(Verdict.CANNOT_TELL, SHARED)
         place = self._led_to(case, response) or self._place_of(case, content)
@@ -180,7 +180,7 @@ class SkippedPages:
         likeness = [_likeness(shown, content) for _, _, content in like]
         place, case.page, content = like[likeness.index(max(likeness))]
         case.drop = case.drop._replace(first=place)
-        noise = self._sites.noise_of(case.drop.domain)
+        noise = self._sites.of(case.drop.domain).noise
         comparison = case.compare_with(content, noise, self._contents.common)
         case.response = self._held.get(case.drop.request.url)
         if case.response is None:
@@ -193,7 +193,7 @@ class SkippedPages:
         if response.url == case.drop.request.url:
             return None
         page = self._fingerprints.page(Request(response.url))
-        return response.url if page is not None and self._requests.is_had(page) else None
+        return response.url if page is not None and self._requests.lives.is_had(page) else None
 
     def _place_of(self, case: AuditCase, shown: PageDigest) -> str | None:
         """Return another URL by which the spider had the same page, or None."""
@@ -201,7 +201,7 @@ class SkippedPages:
         return next((url for url, _, content in like if self._are_one(case, shown, content)), None)
 
     def _are_one(self, case: AuditCase, shown: PageDigest, content: PageDigest) -> bool:
-        return bool(self._sites.noise_of(case.drop.domain).same_page(content, shown))
+        return bool(self._sites.of(case.drop.domain).noise.same_page(content, shown))
 
     def _like(self, shown: PageDigest) -> list[tuple[str, bytes, PageDigest]]:
         """Return the URLs with the same title, each with its fingerprint and content."""

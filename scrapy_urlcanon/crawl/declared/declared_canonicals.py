@@ -282,9 +282,9 @@ class DeclaredCanonicalPages:
         if is_implausible(one, other):
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
-        # From now on, so that the lines which its pages share are known before any two are
-        # compared.
-        self._audit.sites.watch(domain)
+        # From now on its pages are recorded, so that the lines which they share are known before
+        # any two are compared.
+        self._audit.sites.of(domain)
         way = Way(domain, way_of(one, other))
         claim = Claim(
             page,
@@ -313,7 +313,7 @@ class DeclaredCanonicalPages:
         declaring = self._contents.get(claim.page)
         if declaring is None:
             return
-        is_same = self._audit.sites.noise_of(claim.way.domain).same_page(declaring, content)
+        is_same = self._audit.sites.of(claim.way.domain).noise.same_page(declaring, content)
         if is_same is None:
             return
         common = self._contents.common
@@ -342,7 +342,7 @@ class DeclaredCanonicalPages:
         declaring = self._contents.get(claim.page)
         if declaring is None or self._belief.is_refuted(way):
             self._open.close(each)
-        elif self._audit.sites.noise_of(way.domain).same_page(declaring, each.content):
+        elif self._audit.sites.of(way.domain).noise.same_page(declaring, each.content):
             self._open.close(each)
             self._count(claim, each.content.digest, same_page=True)
         else:
@@ -370,7 +370,7 @@ class DeclaredCanonicalPages:
         """Compare *claim* with others about *page*: if two declaring pages differ, one is wrong."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
-            noise = self._audit.sites.noise_of(claim.way.domain)
+            noise = self._audit.sites.of(claim.way.domain).noise
             if shown and noise.same_page(shown, content) is False:
                 self._claims.dispute(page)
                 self._release(page)

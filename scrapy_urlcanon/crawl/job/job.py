@@ -298,7 +298,7 @@ class JobRecovery:
         """Write the requests that wait, and that the run ended in order."""
         del spider
         held = self.parts.waiting if self.parts else ()
-        for request in chain(self._requests.waiting, held):
+        for request in chain(self._requests.lives.waiting, held):
             self._add_request(Kind.WAITING, request)
         for request in self._merged():
             self._add_request(Kind.MERGED, request)

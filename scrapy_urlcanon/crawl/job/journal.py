@@ -245,6 +245,13 @@ class Journal:
         return self._file
 
 
+def scheduled(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield the scheduled requests among *records*: each record, and the data of its request."""
+    for record in records:
+        if record.kind is Kind.SCHEDULED and record.request is not None:
+            yield record, record.request
+
+
 def _encode(record: Record) -> bytes:
     kind, *rest = record
     try:

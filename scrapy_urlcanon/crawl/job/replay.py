@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
+from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record, scheduled
 from scrapy_urlcanon.crawl.job.written_requests import without_sent
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
@@ -72,7 +72,7 @@ class Replay:
 
     def recorded(self) -> Iterator[Request]:
         """Yield the requests that the duplicate filter had recorded, and that are done."""
-        for record, data in self._scheduled():
+        for record, data in scheduled(self._records):
             fingerprint = record.fingerprint
             if fingerprint in self._recorded:
                 continue
@@ -151,11 +151,6 @@ class Replay:
             for fingerprint, callback in pages[own + not_sent :]:
                 self._pages_done[callback].add(fingerprint)
 
-    def _scheduled(self) -> Iterator[tuple[Record, dict[str, Any]]]:
-        for record in self._records:
-            if record.kind is Kind.SCHEDULED and record.request is not None:
-                yield record, record.request
-
     def _identified(
         self,
     ) -> Iterator[tuple[Record, dict[str, Any], Request | None, bytes, bool]]:
@@ -165,7 +160,7 @@ class Replay:
         identity, are those that their page and callback identify, unless they were retried.
         """
         identities: set[bytes] = set()
-        for record, data in self._scheduled():
+        for record, data in scheduled(self._records):
             if _is_known_by_page(data) and data["url"] not in self._retried:
                 yield record, data, None, b"", False
                 continue

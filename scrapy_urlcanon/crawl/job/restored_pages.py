@@ -53,8 +53,10 @@ class RestoredPages:
         if record.kind in _EVENTS:
             self._take_outcome(record)
         elif record.kind is Kind.ASKED:
-            step = record.fingerprint, record.identity.decode()
-            self._requests.restore_step(record.page, record.callback, step)
+            lives, asked = self._requests.lives, (record.page, record.callback)
+            lives.sent(*asked)
+            lives.got(*asked)
+            lives.asked_again(*asked, (record.fingerprint, record.identity.decode()))
         elif record.kind is Kind.ANSWERED and record.request and not record.identity:
             self.answered[record.fingerprint] = record.request["url"]
         elif record.kind in {Kind.SCHEDULED, Kind.ANSWERED} and record.request:
@@ -63,17 +65,17 @@ class RestoredPages:
     def _take_outcome(self, record: Record) -> None:
         fingerprint = record.fingerprint
         page, depth = record.page or fingerprint, self._depths.get(fingerprint)
-        is_got = self._requests.is_got(page)
+        is_got = self._requests.lives.is_got(page)
         self._requests.restore(page, record.callback, _EVENTS[record.kind], depth)
         if record.kind is not Kind.FETCHED:
             return
         unfiltered = self._unfiltered.get(record.digest) if record.identity else None
         if unfiltered:
-            self._requests.restore_request(page, record.callback, unfiltered.request)
+            self._requests.urls.know(page, record.callback, unfiltered.request)
         made = self._made.get(fingerprint)
         its_page = made and mark_of(made, RESCUE) and self._fingerprints.page(made)
         if made and its_page:
-            self._requests.restore_request(its_page, record.callback, made)
+            self._requests.urls.know(its_page, record.callback, made)
             if not is_got:
                 self.rescued[its_page] = made.url
         elif not made and not unfiltered:

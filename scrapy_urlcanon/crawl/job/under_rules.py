@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record
+from scrapy_urlcanon.crawl.job.journal import OUTCOMES, Kind, Record, scheduled
 from scrapy_urlcanon.crawl.job.written_requests import digest_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, MARK_KEY, mark_of
 from scrapy_urlcanon.crawl.scheduling.seen import FILTER_KEYS
@@ -85,7 +85,7 @@ def _merged_as_before(
     """
     given = {
         data["url"]
-        for record, data in _requests(records)
+        for record, data in scheduled(records)
         if MARK_KEY in data.get("meta", ()) and ended.get(record.fingerprint) is Kind.FETCHED
     }
     dropped = {
@@ -109,15 +109,9 @@ def _merged_as_before(
     }
 
 
-def _requests(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
-    for record in records:
-        if record.kind is Kind.SCHEDULED and record.request is not None:
-            yield record, record.request
-
-
 def _filtered(records: Iterable[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Yield the requests that the duplicate filter saw."""
-    for record, data in _requests(records):
+    for record, data in scheduled(records):
         if not data.get("dont_filter") and FILTER_KEYS.isdisjoint(data.get("meta", ())):
             yield record, data
 

@@ -41,7 +41,7 @@ from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 
     from scrapy.crawler import Crawler
 
@@ -84,13 +84,14 @@ class PageRequests:
         self._settings = settings
         self._stats = stats
         self._is_whole = is_whole
-        self._lives = make_lives(
+        self.lives = make_lives(
             self._fetch,
             max_pages=settings.remembered_pages,
             max_waiting=settings.rescue_max_pending,
             max_bytes=settings.pending_max_bytes,
             parts=parts_of,
         )
+        """The states of all pages."""
         self.pages = PagesAskedFor(fingerprints, crawler.settings)
         """The pages that each request is for."""
         self._deliveries = Deliveries(self._callback)
@@ -101,7 +102,8 @@ class PageRequests:
         )
         """The pages that audits passed on to the spider."""
         self._refused: Request | None = None
-        self._urls = PageUrls(fingerprints)
+        self.urls = PageUrls(fingerprints)
+        """By which URL each callback got a page."""
         self._depths = LeastDepths(
             settings.remembered_pages, is_limited=bool(crawler.settings.getint("DEPTH_LIMIT"))
         )
@@ -125,13 +127,9 @@ class PageRequests:
         depth = self._depths.of(page)
         return depth is not None and request.meta.get("depth", 0) < depth
 
-    def is_had(self, page: bytes) -> bool:
-        """Tell whether any callback got *page*, or what a URL of it gave instead."""
-        return self._lives.is_had(page)
-
     def is_had_for(self, request: Request, page: bytes) -> bool:
         """Tell whether *page* was had and the callback of *request* does not wait for it."""
-        return self._lives.is_had(page) and not self._lives.awaits(page, self._callback(request))
+        return self.lives.is_had(page) and not self.lives.awaits(page, self._callback(request))
 
     def as_asked_for(self, request: Request, response: Response) -> Request:
         """Return *request* as it was before a middleware sent it to a scraping service.
@@ -144,10 +142,6 @@ class PageRequests:
         state = self._state_for(self._callback(request))
         return with_url(self.pages.as_sent_to(url, request, state), url)
 
-    def is_got(self, page: bytes) -> bool:
-        """Tell whether any callback has got content of *page* itself."""
-        return self._lives.is_got(page)
-
     def takes_its_place(self, request: Request, page: bytes) -> bool:
         """Tell whether *request*, a rescue, is now the representative of *page*.
 
@@ -155,24 +149,20 @@ class PageRequests:
         """
 
         def is_stood_for(callback: Hashable) -> bool:
-            state = self._lives.state(page, callback)
+            state = self.lives.state(page, callback)
             if state is State.EXPECTED:
                 return callback != self._callback(request)
-            return state in GOT and self._urls.got_by(page, callback) is None
+            return state in GOT and self.urls.got_by(page, callback) is None
 
-        return not any(map(is_stood_for, self._lives.callbacks))
+        return not any(map(is_stood_for, self.lives.callbacks))
 
     def got_by(self, request: Request, page: bytes) -> str | None:
         """Return the URL by which the callback of *request* got *page*; None for its first."""
-        return self._urls.got_by(page, self._callback(request))
+        return self.urls.got_by(page, self._callback(request))
 
     def is_for_one_callback(self, request: Request, other: Request) -> bool:
         """Tell whether both requests have the same callback."""
         return self._callback(request) == self._callback(other)
-
-    def is_missed(self, page: bytes) -> bool:
-        """Tell whether every request for *page* ended without content for any callback."""
-        return self._lives.is_missed(page)
 
     def rename(self, names: Mapping[bytes, bytes], *, besides: Container[str] = ()) -> None:
         """Replace the fingerprints of pages after the rules have changed.
@@ -186,13 +176,13 @@ class PageRequests:
         self.pages.rename(names)
         self._deliveries.rename(names)
         for page, new in names.items():
-            self._lives.rename(page, new)
+            self.lives.rename(page, new)
             self._depths.rename(page, new)
-            for callback in self._lives.callbacks:
-                self._urls.rename(page, new, callback)
-        for page, callback, its_page, request in self._urls.take_apart():
+            for callback in self.lives.callbacks:
+                self.urls.rename(page, new, callback)
+        for page, callback, its_page, request in self.urls.take_apart():
             self._deliveries.split(page, callback, its_page)
-            for variant in self._lives.split(page, callback, its_page):
+            for variant in self.lives.split(page, callback, its_page):
                 self.offer(variant)
             if not request.dont_filter and request.url not in besides:
                 record_as_seen(self._crawler, request)
@@ -213,11 +203,11 @@ class PageRequests:
         is_rewritten = own_mark_of(request, REWRITTEN) is not None
         is_noted = takes_note_of(self._crawler, request)
         is_recorded = is_noted or is_rewritten or self._settings.record_start
-        self._lives.sent(page, callback, is_recorded=is_recorded)
+        self.lives.sent(page, callback, is_recorded=is_recorded)
         if is_rewritten and self._settings.rescue:
             # The original URL waits, in case the canonical URL brings nothing.
             original = original_of(request)
-            self._lives.dropped(page, callback, as_sent(original.url), original)
+            self.lives.dropped(page, callback, as_sent(original.url), original)
 
     def failed(self, request: Request) -> None:
         """Note that *request* failed for good, after all retries."""
@@ -262,13 +252,13 @@ class PageRequests:
         if not is_unrecorded(request):
             # Only for pages that it lacked: otherwise two pages that link each other would keep
             # resetting each other's depth and never reach the limit.
-            lacking = [page for page in pages if self._lives.state(page, callback) not in CONTENT]
+            lacking = [page for page in pages if self.lives.state(page, callback) not in CONTENT]
             self._depths.lower(request, lacking)
         urls = (request.url, *sources_of(request))
         self._withdraw(request, urls, callback)
-        self._urls.led(request, urls, pages, callback)
+        self.urls.led(request, urls, pages, callback)
         new = self._bring(pages, callback)
-        self._urls.brought(request, answered_by(request, response), page, pages, callback)
+        self.urls.brought(request, answered_by(request, response), page, pages, callback)
         self._deliveries.note(request, tuple(new))
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
@@ -289,7 +279,7 @@ class PageRequests:
         is_own = step == (page, callback)
         for asked in () if is_own else self.on_asked:
             asked(page, callback, step)
-        if self._lives.asked_again(page, callback, step):
+        if self.lives.asked_again(page, callback, step):
             if is_own:
                 self._deliveries.note(brought, tuple(each for each in pages if each != page))
                 self._no_successes.add(brought)
@@ -306,7 +296,7 @@ class PageRequests:
             pages = self.pages.redirected_to(request)
             for source in self._bring(pages, callback):
                 if pages[source]:
-                    self._lives.confirmed(source, callback)
+                    self.lives.confirmed(source, callback)
             return
         if own_mark_of(request, RESCUE, AUDIT):
             self._refused = request
@@ -330,8 +320,8 @@ class PageRequests:
             return
         redirected = self.pages.redirected_to(request).items()
         sources = {source: is_same and drop.is_exact for source, is_same in redirected}
-        self._urls.led(request, sources_of(request), sources, callback)
-        self._lives.redirected(page, callback, sources)
+        self.urls.led(request, sources_of(request), sources, callback)
+        self.lives.redirected(page, callback, sources)
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
         """Keep *variant* until its *page* is had, or fetch it if that is missed."""
@@ -341,13 +331,13 @@ class PageRequests:
             return None
         callback, url = self._callback(variant), as_sent(variant.url)
         is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
-        if is_less_deep and self._lives.is_had(page):
+        if is_less_deep and self.lives.is_had(page):
             # It was had at a greater depth, where the limit cut off links that it allows here.
-            self._lives.cut_off(page, callback)
-        elif self._urls.has_led(page, callback, url):
+            self.lives.cut_off(page, callback)
+        elif self.urls.has_led(page, callback, url):
             # Fetched again, this URL would count as the second URL that leads elsewhere.
             return Fate.FORGOTTEN
-        return self._lives.dropped(page, callback, url, variant)
+        return self.lives.dropped(page, callback, url, variant)
 
     def offer_original(self, request: Request) -> None:
         """Let the URL that *request* was rewritten from wait for its page, as :meth:`sent` does."""
@@ -358,7 +348,7 @@ class PageRequests:
         """Note that an earlier run got the page of *request* and the pages redirected to it."""
         callback = self._callback(request)
         for page in self._bring(self.pages.of(request), callback):
-            self._lives.confirmed(page, callback)
+            self.lives.confirmed(page, callback)
 
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
@@ -374,7 +364,7 @@ class PageRequests:
         :param event: the outcome of the request: ``GOT``, ``LED`` or ``ENDED``.
         :param depth: the depth of the request, if it is known.
         """
-        lives = self._lives
+        lives = self.lives
         if depth is not None:
             self._depths.note(page, depth)
         lives.sent(page, callback)
@@ -386,21 +376,6 @@ class PageRequests:
         moves[event](page, callback)
         lives.confirmed(page, callback)
 
-    def restore_request(self, page: bytes, callback: str, request: Request) -> None:
-        """Note that in an earlier run *callback* got *page* by *request*, not by its first URL."""
-        self._urls.know(page, callback, request)
-
-    def restore_step(self, page: bytes, callback: str, step: tuple[bytes, str]) -> None:
-        """Note that in an earlier run *callback* asked for *page* by *step*."""
-        self._lives.sent(page, callback)
-        self._lives.got(page, callback)
-        self._lives.asked_again(page, callback, step)
-
-    @property
-    def waiting(self) -> Iterator[Request]:
-        """The dropped requests that wait, for each page in the order in which they came."""
-        return self._lives.waiting
-
     def raised(self, response: object) -> None:
         """Take back the pages of a callback that raised, perhaps halfway (``spider_error``)."""
         if not isinstance(response, Response):
@@ -408,23 +383,23 @@ class PageRequests:
         request = response.request
         if request and self.is_delivered(request):
             for page in self._deliveries.take(request):
-                self._lives.raised(page, self._callback(request))
+                self.lives.raised(page, self._callback(request))
             for listener in self.on_raised:
                 listener(response)
 
     def spider_idle(self) -> None:
         """End requests that vanished without a signal, so that variants are fetched."""
-        sends = self._lives.sends
+        sends = self.lives.sends
         self._sweep(len(self._deliveries))
-        self._lives.end_all(sends)
+        self.lives.end_all(sends)
         # Not if another receiver of this signal has scheduled something.
         if self._is_whole and not scheduler_of(self._crawler).has_pending_requests():
-            self._lives.release()
+            self.lives.release()
 
     def spider_closed(self) -> None:
         """Set the stats that are known only at the end."""
-        if self._lives.given_up:
-            self._stats.set(Stat.RESCUE_GIVEN_UP, self._lives.given_up)
+        if self.lives.given_up:
+            self._stats.set(Stat.RESCUE_GIVEN_UP, self.lives.given_up)
 
     def _sweep(self, count: int = _LOOKED_AT) -> None:
         """Confirm the pages of finished responses; end those that no callback was given.
@@ -439,7 +414,7 @@ class PageRequests:
                 self._end(request)
                 continue
             for page in pages:
-                self._lives.confirmed(page, self._callback(request))
+                self.lives.confirmed(page, self._callback(request))
             self.passed_on.had(request, self._callback(request))
             for listener in self.on_had:
                 listener(request)
@@ -448,21 +423,21 @@ class PageRequests:
         callback = self._callback(request)
         self._withdraw(request, (request.url, *sources_of(request)), callback)
         for page in {*self.pages.of(request), *self.pages.asked_elsewhere(request)}:
-            self._lives.ended(page, callback)
+            self.lives.ended(page, callback)
 
     def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
         """Let no request for *urls*, those of *request*, wait any longer."""
         for url in urls:
             page = self._fingerprints.page(request, url)
             if page:
-                self._lives.withdraw(page, callback, as_sent(url))
+                self.lives.withdraw(page, callback, as_sent(url))
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* is given content of *pages*; return those that it had not had.
 
         :param pages: for each whether it is content of the page itself, as far as can be told.
         """
-        lives = self._lives
+        lives = self.lives
         led = {page for page in pages if lives.state(page, callback) in LED}
         if led:
             # It may still be at work on what another request led to, which no longer counts.
@@ -474,14 +449,14 @@ class PageRequests:
         ]
 
     def _state_for(self, callback: str) -> Callable[[bytes], State]:
-        return lambda page: self._lives.state(page, callback)
+        return lambda page: self.lives.state(page, callback)
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)
 
     def _fetch(self, page: bytes, variant: Request) -> bool:
         """Schedule *variant* as a rescue; return whether the scheduler took it."""
-        if self._urls.has_led(page, self._callback(variant), as_sent(variant.url)):
+        if self.urls.has_led(page, self._callback(variant), as_sent(variant.url)):
             # While it waited, a URL that Scrapy takes for the same one led elsewhere.
             return False
         copy = rescue_of(variant, self._crawler.spider)
