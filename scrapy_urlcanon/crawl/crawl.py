@@ -31,18 +31,14 @@ from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.audit import Audit
-    from scrapy_urlcanon.crawl.checks.case import AuditedPair
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
-    from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.job.job import JobRecovery
@@ -93,7 +89,6 @@ class Crawl:
     ) -> None:
         log_configuration_errors_plainly()
         self._crawler = crawler
-        self._audit_listeners: list[Callable[[AuditedPair], None]] = []
         self.is_run = is_run(crawler)
         settings = CrawlSettings.load(crawler.settings)
         # Commands such as `scrapy fetch` show one page, and no audit is to fetch others.
@@ -120,7 +115,10 @@ class Crawl:
         )
         self._resume_suspensions()
         if self.settings.record and self.is_run:
-            self._make_recorder()
+            from scrapy_urlcanon.crawl.record.recorder import Recorder
+
+            configuration = self.canonicalizer.configuration
+            self.recorder = Recorder(crawler, self.settings, configuration, self.stats)
         if self.fingerprinter:
             self._make_safeguards(self.fingerprinter)
             self._make_software(self.fingerprinter)
@@ -164,13 +162,6 @@ class Crawl:
             on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
         )
 
-    def _make_recorder(self) -> None:
-        """Make the part that records the crawl."""
-        from scrapy_urlcanon.crawl.record.recorder import Recorder
-
-        configuration = self.canonicalizer.configuration
-        self.recorder = Recorder(self._crawler, self.settings, configuration, self.stats)
-
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
         """Make the parts that ensure that no page is lost."""
         settings, crawler, stats = self.settings, self._crawler, self.stats
@@ -205,7 +196,6 @@ class Crawl:
                 self.requests,
                 stats,
                 self.unwritten,
-                first_urls=self.first_urls,
                 rules=self._job_rules,
                 merged=self.audit.merged if self.audit else tuple,
                 records_start=settings.record_start,
@@ -280,7 +270,7 @@ class Crawl:
         settings = self.settings
         contents = PageContents(
             requests,
-            self.first_urls,
+            fingerprints,
             settings.audit_max_pages,
             settings.audit_max_size,
             make_contents=self._shared.contents if self._shared else KeptContents,
@@ -291,12 +281,10 @@ class Crawl:
             settings=settings,
             canonicalizer=self.canonicalizer,
             fingerprints=fingerprints,
-            first_urls=self.first_urls,
             requests=requests,
             contents=contents,
             rule_changes=self.rule_changes,
             stats=self.stats,
-            on_audited=self._on_audited,
         )
         if settings.declared_canonical:
             from scrapy_urlcanon.crawl.declared.declared_canonicals import (
@@ -314,6 +302,8 @@ class Crawl:
                 stats=self.stats,
                 audit=self.audit,
             )
+        listening = (self._shared, self.recorder, self.declared_canonicals)
+        self.audit.on_audited += (part.audited for part in listening if part)
 
     @classmethod
     def of(
@@ -352,15 +342,6 @@ class Crawl:
         """Return the fingerprinter of the crawl, or a new one if that is not of this *kind*."""
         made = self.fingerprinter
         return made if isinstance(made, kind) else self._make(kind)
-
-    def on_drop(self, listener: Callable[[Drop], None]) -> None:
-        """Call *listener* with each dropped request, after it was counted."""
-        if self.dropped:
-            self.dropped.reporters.append(listener)
-
-    def on_audit(self, listener: Callable[[AuditedPair], None]) -> None:
-        """Call *listener* with the result of each audit."""
-        self._audit_listeners.append(listener)
 
     def spider_opened(self) -> None:
         """Start the parts: the scheduler is open, and nothing is scheduled yet."""
@@ -404,7 +385,6 @@ class Crawl:
         self.dropped = DroppedDuplicates(
             self.canonicalizer,
             fingerprints,
-            self.first_urls,
             DropCounts(self._crawler, self.stats),
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
@@ -412,16 +392,6 @@ class Crawl:
             listeners=[part.dropped for part in listening if part],
             changes_urls=self.settings.changes_urls,
         )
-
-    def _on_audited(self, pair: AuditedPair) -> None:
-        if self._shared:
-            self._shared.audited(pair)
-        if self.recorder:
-            self.recorder.audited(pair)
-        if self.declared_canonicals:
-            self.declared_canonicals.audited(pair)
-        for listener in self._audit_listeners:
-            listener(pair)
 
     def _on_variant_of_earlier(self, request: Request, url: str) -> None:
         """Let the audit check that *request* is for the page that an earlier run got by *url*."""

@@ -67,7 +67,8 @@ class PageFingerprints:
     ) -> None:
         self._canonicalizer = canonicalizer
         self._canonical_urls = canonical_urls
-        self._first_urls = first_urls
+        self.first_urls = first_urls
+        """The first URL under each fingerprint."""
         self._fallback = fallback
         self._fallback_is_default = type(fallback) is ScrapyRequestFingerprinter
         is_own = type(self).fingerprint is PageFingerprints.fingerprint
@@ -107,7 +108,7 @@ class PageFingerprints:
             if canonical is not None and (canonical is url or not has_no_host(url)):
                 fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
                 if canonical is not url:
-                    self._first_urls.note(fingerprint, url, canonical)
+                    self.first_urls.note(fingerprint, url, canonical)
                 if len(memo) >= _REMEMBERED_URLS:
                     memo.clear()
                 memo[url] = fingerprint
@@ -158,7 +159,7 @@ class PageFingerprints:
             # the failure that this request is to make up for.
             return _apart(self._of_url(request, request.url), reason)
         fingerprint = self._of_url(request, canonical)
-        self._first_urls.note(fingerprint, request.url, canonical)
+        self.first_urls.note(fingerprint, request.url, canonical)
         return fingerprint
 
     def restore(self, fingerprint: bytes, url: str, meta: Mapping[str, Any]) -> None:
@@ -171,11 +172,7 @@ class PageFingerprints:
             canonical = self._canonical_urls.of(request)
             is_own = self.reason_for_own_fingerprint(request, canonical or "") is not None
         if canonical is not None and canonical != url and not is_own:
-            self._first_urls.know(fingerprint, url)
-
-    def first_url(self, page: bytes) -> str | None:
-        """Return the URL that stands for *page*, or None if that is the canonical one."""
-        return self._first_urls.of(page)
+            self.first_urls.know(fingerprint, url)
 
     def page(self, request: Request, url: str | None = None) -> bytes | None:
         """Return the fingerprint that all requests for the page of *request* share.

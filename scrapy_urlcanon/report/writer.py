@@ -68,8 +68,10 @@ class ReportWriter:
         }
         self._sections = [section(crawl.canonicalizer) for section in sections()]
         for section in self._sections:
-            crawl.on_drop(section.note_drop)
-            crawl.on_audit(section.note_audit)
+            if crawl.dropped:
+                crawl.dropped.reporters.append(section.note_drop)
+            if crawl.audit:
+                crawl.audit.on_audited.append(section.note_audit)
         self._rule_changes = crawl.rule_changes
         self._software = crawl.software
         self._ordered = crawl.ordered

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped.drop import Drop
-    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
@@ -61,8 +60,6 @@ class Audit:
     further URLs are fetched to find the one to blame. An entry is suspended for a domain once a
     sequential test shows that its rate of false merges exceeds ``URLCANON_AUDIT_MAX_FALSE``. The
     variants that it had dropped are then scheduled again, as far as they are remembered.
-
-    :param on_audited: called with the result for each variant that was audited.
     """
 
     def __init__(
@@ -72,18 +69,17 @@ class Audit:
         settings: CrawlSettings,
         canonicalizer: Canonicalizer,
         fingerprints: PageFingerprints,
-        first_urls: FirstUrls,
         requests: PageRequests,
         contents: PageContents,
         rule_changes: RuleChanges,
         stats: CrawlStats,
-        on_audited: Callable[[AuditedPair], None],
     ) -> None:
         self._fingerprints = fingerprints
-        self._first_urls = first_urls
+        self._first_urls = fingerprints.first_urls
         self._requests = requests
         self._contents = contents
-        self._on_audited = on_audited
+        self.on_audited: list[Callable[[AuditedPair], None]] = []
+        """Called with the result for each variant that was audited."""
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.records.sites
         """The evidence about the pages of each domain."""
@@ -96,7 +92,7 @@ class Audit:
             contents=contents,
             variants=self._variants,
             held=self.held,
-            first_urls=first_urls,
+            first_urls=self._first_urls,
         )
         skipped: SkippedPages | None = None
         if canonicalizer.configuration.sets(SKIP):
@@ -127,7 +123,6 @@ class Audit:
             crawler,
             canonicalizer=canonicalizer,
             fingerprints=fingerprints,
-            first_urls=first_urls,
             requests=requests,
             rule_changes=rule_changes,
             stats=stats,
@@ -329,7 +324,8 @@ class Audit:
 
     def _concluded(self, case: AuditCase, pair: AuditedPair) -> None:
         """Count the verdict about *pair*, and begin the audits that now have room."""
-        self._on_audited(pair)
+        for listener in self.on_audited:
+            listener(pair)
         if pair.judgement.verdict is not Verdict.CANNOT_TELL or case.has_control:
             self._sample.is_answered = True
         self._sample.note_audited(pair.url, is_refused=case.is_refused and not pair.is_same)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
-    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 
@@ -35,14 +35,14 @@ class PageContents:
     def __init__(
         self,
         requests: PageRequests,
-        first_urls: FirstUrls,
+        fingerprints: PageFingerprints,
         max_pages: int,
         max_size: int,
         *,
         make_contents: Callable[[int], KeptContents],
     ) -> None:
         self._requests = requests
-        self._first_urls = first_urls
+        self._first_urls = fingerprints.first_urls
         self._max_size = max_size
         self._contents = make_contents(max_pages)
         # Pages whose content comes from another URL than their representative.

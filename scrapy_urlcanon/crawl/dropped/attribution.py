@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.dropped.counts import DropCounts
-    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
@@ -47,7 +46,6 @@ class DroppedDuplicates:
         self,
         canonicalizer: Canonicalizer,
         fingerprints: PageFingerprints,
-        first_urls: FirstUrls,
         counts: DropCounts,
         *,
         declared_by: Callable[[bytes], str | None] | None,
@@ -58,7 +56,7 @@ class DroppedDuplicates:
     ) -> None:
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
-        self._first_urls = first_urls
+        self._first_urls = fingerprints.first_urls
         self.counts = counts
         self._declared_by = declared_by
         self._linking_pages = linking_pages

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.job.job_rules import JobRules
@@ -92,7 +91,6 @@ class JobRecovery:
         stats: CrawlStats,
         unwritten: UnwrittenFiles,
         *,
-        first_urls: FirstUrls,
         rules: JobRules,
         merged: Callable[[], Iterable[Request]],
         records_start: bool,
@@ -102,7 +100,6 @@ class JobRecovery:
         self._requests = requests
         self._stats = stats
         self._unwritten = unwritten
-        self._first_urls = first_urls
         self._merged = merged
         self._records_start = records_start
         directory = Path(crawler.settings["JOBDIR"])
@@ -177,7 +174,7 @@ class JobRecovery:
                 record_as_seen(self._crawler, request)
         for page, url in (pages.rescued | pages.answered).items():
             # The first URL of the page failed or was not sent.
-            self._first_urls.know(page, url)
+            self._fingerprints.first_urls.know(page, url)
 
     def engine_started(self) -> None:
         """Schedule what the last run left, before the first start request.

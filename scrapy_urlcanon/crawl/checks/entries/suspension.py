@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
     from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
     from scrapy_urlcanon.crawl.dropped.drop import Drop
-    from scrapy_urlcanon.crawl.dropped.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
@@ -49,7 +48,6 @@ class Suspension:
     _crawler: Crawler
     _canonicalizer: Canonicalizer
     _fingerprints: PageFingerprints
-    _first_urls: FirstUrls
     _requests: PageRequests
     _rule_changes: RuleChanges
     _stats: CrawlStats
@@ -125,7 +123,7 @@ class Suspension:
             # The representative may have changed since the drop, and the callback may have got the
             # page by a third URL.
             page = drop.fingerprint
-            first = stood.get(page) or self._first_urls.of(page) or drop.first
+            first = stood.get(page) or self._fingerprints.first_urls.of(page) or drop.first
             first = self._requests.got_by(drop.request, page) or first
             canonicalize = self._canonicalizer.canonicalize
             return drop.domain == domain and canonicalize(drop.request.url) != canonicalize(first)
@@ -159,7 +157,7 @@ class Suspension:
         # Most URLs are of other domains, and to canonicalize them takes twenty times as long as
         # this check. An IP address may be written in several ways.
         is_name = registrable_domain(domain) is not None
-        for page, url in self._first_urls.items():
+        for page, url in self._fingerprints.first_urls.items():
             if is_name and domain not in url.lower():
                 continue
             old, canonical = before.canonicalize(url), self._canonicalizer.canonicalize(url)
@@ -167,8 +165,8 @@ class Suspension:
                 continue
             stood[page] = url
             # A request that a callback yields gets its fingerprint before it reaches the scheduler.
-            is_scheduled = self._first_urls.is_scheduled(page)
-            self._first_urls.forget(page)
+            is_scheduled = self._fingerprints.first_urls.is_scheduled(page)
+            self._fingerprints.first_urls.forget(page)
             if not forget_seen(self._crawler, page):
                 self.orphans.add(page)
             if page == self._fingerprints.of_canonical(old):
