@@ -240,11 +240,11 @@ class Crawl:
 
     def _take_up(self, path: Path) -> None:
         """Make the part that schedules the requests in the file at *path*, after a killed job's."""
-        from scrapy_urlcanon.crawl.order.left import TakenUp
+        from scrapy_urlcanon.crawl.order.left import take_up
 
         is_own = self.ordered is not None and self.ordered.is_left_in(path)
         is_known = self.job is not None and self.job.is_made_anew
-        self._taken_up = TakenUp(self._crawler, path, is_own=is_own, is_known=is_known)
+        take_up(self._crawler, path, is_own=is_own, is_known=is_known)
 
     def _make_earlier(self, path: Path, fingerprints: PageFingerprints) -> None:
         """Make the part that refuses pages which earlier runs have got."""

@@ -63,19 +63,12 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        crawl = Crawl.of(crawler)
-        self._canonical_urls = crawl.canonical_urls
-        self._stats = crawl.stats
+        crawl = self._crawl = Crawl.of(crawler)
         self._declared_canonicals = crawl.declared_canonicals
-        self._job = crawl.job
         self._requests = crawl.requests
-        self._first_urls = crawl.first_urls
         self._rewrite = crawl.settings.rewrite
-        self._audit = crawl.sampling_audit
-        self._dropped = crawl.dropped
         self._records_start = crawl.settings.record_start
         self._linking_pages = crawl.linking_pages
-        self._order = crawl.order
         self._recorded_links = crawl.recorder.links if crawl.recorder else None
         self._forget_page: Callable[[Response], None] | None = None
         if crawl.reads_pages:
@@ -87,10 +80,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             RepeatedRequests.are_dropped(crawler.settings)
             or self._rewrite
             or self._records_start
-            or self._job
+            or crawl.job
             or self._declared_canonicals
             or self._linking_pages
-            or self._order
+            or crawl.order
             or self._recorded_links
         )
         if not has_output and self._requests is None:
@@ -109,8 +102,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
         :raises ConfigurationError: if another crawl has the job.
         """
-        if self._job:
-            self._job.hold()
+        if self._crawl.job:
+            self._crawl.job.hold()
         return super().process_start(start)
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
@@ -165,12 +158,13 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if response is None or response.request is None:
             return [], []
         of_all: list[_OutputListener | None] = []
-        if self._job:
-            of_all.append(self._job.output_of(response, response.request))
+        if self._crawl.job:
+            of_all.append(self._crawl.job.output_of(response, response.request))
         if self._recorded_links:
             of_all.append(self._recorded_links.output_of(response))
         # Requests that were seen never wait, so the order need not know of them.
-        of_left = [self._order.output_of(response)] if self._order else []
+        order = self._crawl.order
+        of_left = [order.output_of(response)] if order else []
         return [one for one in of_all if one], [one for one in of_left if one]
 
     def _passed_on(
@@ -241,27 +235,28 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
         A signed URL is not, since any change would invalidate the signature.
         """
+        crawl = self._crawl
         # A copy of a rescue: the canonical URL has failed. A copy of a rewritten request: that URL
         # brought the page.
         is_own = names_its_page(request) or mark_of(request, RESCUE) or mark_of(request, REWRITTEN)
         if is_own or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):
-            self._stats.inc(Stat.REWRITE_SIGNED)
+            crawl.stats.inc(Stat.REWRITE_SIGNED)
             return request
-        canonical = self._canonical_urls.of(request)
+        canonical = crawl.canonical_urls.of(request)
         url = canonical and as_fetched(canonical, request.url)
         if not url or url == request.url or leads_off_site(request, url, self.crawler.spider):
             return request
-        self._stats.inc(Stat.REWRITTEN)
-        if self._audit and self._dropped:
+        crawl.stats.inc(Stat.REWRITTEN)
+        if crawl.sampling_audit and crawl.dropped:
             # The filter only sees the canonical URL, never a variant.
-            self._audit.dropped(self._dropped.replaced(request, url))
-        again = self._dropped is not None and self._dropped.counts.is_replaced_again(request.url)
+            crawl.sampling_audit.dropped(crawl.dropped.replaced(request, url))
+        again = crawl.dropped is not None and crawl.dropped.counts.is_replaced_again(request.url)
         return rewritten(request, url, **({"again": True} if again else {}))
 
     def _rewrites(self, url: str) -> bool:
-        watch = self._first_urls.filter_watch
+        watch = self._crawl.first_urls.filter_watch
         if watch and not watch.asks:
             # It compares URLs, and would drop one of two requests that become the same.
             return False

@@ -56,7 +56,7 @@ class ReportWriter:
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         self._crawler = crawler
-        self._canonical_urls = crawl.canonical_urls
+        self._crawl = crawl
         self._started = datetime.now(timezone.utc)
         self._spider = (crawler.spider or crawler.spidercls).name
         # Checked before the first request, not at the end of a crawl of three days.
@@ -72,15 +72,12 @@ class ReportWriter:
                 crawl.dropped.reporters.append(section.note_drop)
             if crawl.audit:
                 crawl.audit.on_audited.append(section.note_audit)
-        self._rule_changes = crawl.rule_changes
-        self._software = crawl.software
-        self._ordered = crawl.ordered
 
     def response_received(self, response: Response, request: Request) -> None:
         """Note the page that *request* led to, if it led to one."""
         if not is_success(response):
             return
-        canonical = self._canonical_urls.of(request)
+        canonical = self._crawl.canonical_urls.of(request)
         if canonical:
             domain = domain_or_host(split(canonical).host)
             for section in self._sections:
@@ -131,9 +128,9 @@ class ReportWriter:
     def _report(self) -> Report:
         stats = self._crawler.stats.get_stats()
         figures = _figures(stats)
-        suspended = self._rule_changes.suspended
-        software = self._software.installations if self._software else ()
-        news = self._ordered.news if self._ordered else None
+        suspended = self._crawl.rule_changes.suspended
+        software = self._crawl.software.installations if self._crawl.software else ()
+        news = self._crawl.ordered.news if self._crawl.ordered else None
         for section in self._sections:
             for entry, domain in suspended:
                 section.note_suspension(entry, domain)

@@ -15,6 +15,7 @@ from scrapy import signals
 from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
+from scrapy_urlcanon.crawl.scheduling.engine import hear
 from scrapy_urlcanon.crawl.scheduling.seen import forget_seen
 from scrapy_urlcanon.files import why_unreadable
 from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
@@ -146,49 +147,42 @@ class LeftRequests:
             )
 
 
-class TakenUp:
-    """Schedules the requests that an earlier crawl left, before the first start request.
+def take_up(crawler: Crawler, path: Path, *, is_own: bool, is_known: bool) -> None:
+    """Have the requests that an earlier crawl left scheduled before the first start request.
 
     If this job left them itself, the duplicate filter has seen them. And the file is renamed, if
     this crawl writes to the same one: otherwise the first request that it leaves would replace all
-    of them.
+    of them. If the file cannot be read, the crawl goes on without them.
 
     :param path: the file that the earlier crawl wrote.
     :param is_own: whether this crawl writes to that file.
     :param is_known: whether the job schedules all that it left anyway, after a kill.
     """
 
-    def __init__(self, crawler: Crawler, path: Path, *, is_own: bool, is_known: bool) -> None:
-        self._crawler = crawler
-        self._path = path
-        self._is_own = is_own
-        self._is_known = is_known
-        crawler.signals.connect(self.engine_started, signals.engine_started)
-
-    def engine_started(self) -> None:
-        """Schedule all of them. If the file cannot be read, the crawl goes on without them."""
-        crawler = self._crawler
+    def engine_started() -> None:
         try:
-            requests = list(LeftRequests(self._path, crawler.spider))
+            requests = list(LeftRequests(path, crawler.spider))
         except OSError as error:
             logger.error(  # noqa: TRY400
                 "Requests that an earlier crawl left cannot be taken up from %(path)s: %(reason)s",
-                {"path": self._path, "reason": why_unreadable(error)},
+                {"path": path, "reason": why_unreadable(error)},
                 extra={"spider": crawler.spider},
             )
             return
         logger.info(
             "Taken up from %(path)s: %(requests)s that an earlier crawl left.",
-            {"requests": count_of(len(requests), "request"), "path": self._path},
+            {"requests": count_of(len(requests), "request"), "path": path},
             extra={"spider": crawler.spider},
         )
-        if self._is_own and not self._is_known:
+        if is_own and not is_known:
             for request in requests:
                 forget_seen(crawler, crawler.request_fingerprinter.fingerprint(request))
         for request in requests:
             crawler.engine.crawl(request)
-        if self._is_own:
-            self._path.replace(f"{self._path}{_TAKEN}")
+        if is_own:
+            path.replace(f"{path}{_TAKEN}")
+
+    hear(crawler, engine_started, signals.engine_started)
 
 
 def _as_json(value: Any) -> Any:

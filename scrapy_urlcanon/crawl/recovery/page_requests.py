@@ -29,13 +29,12 @@ from scrapy_urlcanon.crawl.own_requests import (
 from scrapy_urlcanon.crawl.recovery.callbacks import at_work, begins_rescue, callback_of, rescue_of
 from scrapy_urlcanon.crawl.recovery.deliveries import Deliveries
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
-from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, GOT, LED, Event, Fate, State
 from scrapy_urlcanon.crawl.recovery.page_urls import PageUrls
 from scrapy_urlcanon.crawl.recovery.pages_asked_for import PagesAskedFor
 from scrapy_urlcanon.crawl.recovery.passed_on import PassedOn
-from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
+from scrapy_urlcanon.crawl.scheduling.engine import on_idle, scheduler_of
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, takes_note_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat

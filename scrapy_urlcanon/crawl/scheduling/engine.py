@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import load_object
 
@@ -26,6 +27,24 @@ def hear(crawler: Crawler, receiver: Callable[..., None], signal: object) -> Non
     """
     vars(crawler).setdefault(_RECEIVERS, []).append(receiver)
     crawler.signals.connect(receiver, signal)
+
+
+def on_idle(crawler: Crawler, receiver: Callable[[], None]) -> None:
+    """Call *receiver* when the spider is idle, or would be but for start requests yet to come.
+
+    ``Spider.start`` may wait for a queue, or for a page. Until it has finished, Scrapy does not
+    consider the spider idle (2.19, ``core/engine.py``, ``spider_is_idle``).
+    """
+
+    def scheduler_empty() -> None:
+        # The scheduler may hold requests and return none for now. If the spider is idle,
+        # ``spider_idle`` follows.
+        is_busy = under_way(crawler) or scheduler_of(crawler).has_pending_requests()
+        if not is_busy and not crawler.engine.spider_is_idle():
+            receiver()
+
+    crawler.signals.connect(receiver, signals.spider_idle)
+    hear(crawler, scheduler_empty, signals.scheduler_empty)
 
 
 def scheduler_of(crawler: Crawler) -> Any:

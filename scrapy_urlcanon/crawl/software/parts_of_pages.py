@@ -17,9 +17,8 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
-from scrapy_urlcanon.crawl.recovery.idle import on_idle
 from scrapy_urlcanon.crawl.scheduling.drops import receives_repeated
-from scrapy_urlcanon.crawl.scheduling.engine import is_local
+from scrapy_urlcanon.crawl.scheduling.engine import is_local, on_idle
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.profiles.installation import templates_at
