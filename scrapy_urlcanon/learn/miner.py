@@ -153,7 +153,7 @@ class Miner:
                 continue
             trial = Trial(self.groups, (step,), pages, scope)
             tally = trial.whole
-            if not tally.lost and self._flawless.accept(tally.support(self.thresholds), 0):
+            if not tally.lost and self._flawless.is_enough(tally.support(self.thresholds)):
                 self._accept(trial, tally)
 
     def _dropped(self, scope: Scope) -> set[str]:

@@ -7,11 +7,11 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most, at_most_drawn, lower_bound
-from scrapy_urlcanon.learn.rates import NO_RATE, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrapy_urlcanon.learn.rates import Rate
     from scrapy_urlcanon.learn.results.rule import Evidence
     from scrapy_urlcanon.learn.scope import Scope
 
@@ -37,30 +37,6 @@ def worth(log_odds: float) -> int:
     """
     pages = round(exp(min(abs(log_odds), 9.0)) - 1.0)
     return min(pages, MAX_WORTH) * (1 if log_odds > 0 else -1)
-
-
-class Changes(NamedTuple):
-    """How many counter-examples of a rule may be pages that changed between two captures."""
-
-    changed: int = 0
-    """Counter-examples whose page was captured only once."""
-    unclear: int = 0
-    """How many URLs the merges have in which these were found."""
-    moved: int = 0
-    """Pages that were captured only once, beside many URLs that agree. They are not counted as
-    counter-examples.
-    """
-    agreeing: int = 0
-    """How many URLs agree in these merges."""
-    far: int = 0
-    """How many of ``changed`` have a completely different text."""
-    far_moved: int = 0
-    """How many of ``moved`` have a completely different text."""
-    blurred: float = 0.0
-    """How many pages of evidence are missing because a blurred page counts less than 1."""
-
-
-NO_CHANGES = Changes()
 
 
 class Record(NamedTuple):
@@ -104,57 +80,61 @@ class Thresholds:
     unsure: float = 0.3
     """Rules that fail, but whose lower bound reaches this, are listed as unsure."""
 
+    def is_enough(self, pages: int, lost: int = 0) -> bool:
+        """Tell whether a rewrite is right often enough, by the lower bound of that share.
+
+        :param pages: how many pages are evidence for it.
+        :param lost: how many pages are evidence against it.
+        """
+        # The share itself is tested first: it is above the bound, which takes long to compute.
+        return pages >= self.precision * (pages + lost) and (
+            lower_bound(pages, lost, self.confidence) >= self.precision
+        )
+
     def accept(
-        self,
-        pages: int,
-        lost: int,
-        *,
-        changes: Changes = NO_CHANGES,
-        rate: Rate = NO_RATE,
-        is_host: bool = False,
-        is_choice: bool = False,
+        self, pages: int, tally: Tally, rate: Rate, *, is_host: bool, is_choice: bool
     ) -> bool:
         """Tell whether a rewrite is accepted with this evidence.
 
         :param pages: how many pages are evidence for it.
-        :param lost: how many pages are evidence against it.
-        :param changes: how many of *lost* may be pages that changed between two captures.
+        :param tally: what is evidence against it, and how much of that may be pages that changed
+            between two captures.
         :param rate: how often captures of the site change.
         :param is_host: whether it drops ``www`` or the scheme.
         :param is_choice: whether it replaces a word that is one of few. Then differences are not
             attributed to changes.
         """
         share = self.moved if is_host else self.lost
+        lost = tally.lost
         # URLs that differ more often than captures change differ in content.
-        if self._is_restless(changes, rate) or (
-            is_choice and changes.moved > self.moved * (pages + changes.moved)
+        if self._is_restless(tally, rate) or (
+            is_choice and tally.moved > self.moved * (pages + tally.moved)
         ):
-            lost += changes.moved
-        # The share itself is tested first: it is above the bound, which takes long to compute.
-        if pages < self.precision * (pages + lost) or (
-            lower_bound(pages, lost, self.confidence) < self.precision
-        ):
+            lost += tally.moved
+        if not self.is_enough(pages, lost):
             return False
-        if lost <= share * (pages + changes.blurred + lost):
+        # How many pages of evidence are missing because a blurred page counts less than 1.
+        blurred = len(tally.pages) - tally.support(self)
+        if lost <= share * (pages + blurred + lost):
             return True
-        hard = lost - changes.changed
+        hard = lost - tally.changed
         return (
             share > 0.0
             and not is_choice
             and hard <= share * (pages + hard)
-            and self._may_be_chance(changes.changed, changes.unclear, self.restless)
-            and rate.explains(changes.changed, changes.unclear, changes.far)
+            and self._may_be_chance(tally.changed, tally.unclear, self.restless)
+            and rate.explains(tally.changed, tally.unclear, tally.far)
         )
 
     def _may_be_chance(self, lost: int, of: int, share: float) -> bool:
         """Tell whether *lost* of these pages may be lost by chance at a rate of *share*."""
         return 1.0 - at_most(lost - 1, of, share) >= self.chance
 
-    def _is_restless(self, changes: Changes, rate: Rate) -> bool:
-        of = changes.moved + changes.agreeing
+    def _is_restless(self, tally: Tally, rate: Rate) -> bool:
+        of = tally.moved + tally.agreeing
         return any(
             moved > 0 and not self._may_be_chance(moved, of, min(most, self.restless))
-            for moved, most in ((changes.moved, rate.most), (changes.far_moved, rate.most_far))
+            for moved, most in ((tally.moved, rate.most), (tally.far_moved, rate.most_far))
         )
 
     def accept_alias(self, pages: int, lost: int) -> bool:
@@ -251,12 +231,6 @@ class Tally:
         """Return how many whole pages the evidence for the candidate is worth."""
         sharp = len(self.pages) - len(self.blurred)
         return sharp + int(len(self.blurred) * thresholds.blurred)
-
-    def changes(self, thresholds: Thresholds) -> Changes:
-        """Return how many counter-examples may be pages that changed."""
-        blurred = len(self.pages) - self.support(thresholds)
-        counts = self.changed, self.unclear, self.moved, self.agreeing, self.far, self.far_moved
-        return Changes(*counts, blurred)
 
     def evidence(self, thresholds: Thresholds) -> Evidence:
         """Return the tally as it is shown to the user."""

@@ -67,7 +67,7 @@ def sink_rules(
             others = found.others or 0
             known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
             merges = len(known) - found.pages - others
-            if not (found.is_expressible and thresholds.accept(merges, 0)):
+            if not (found.is_expressible and thresholds.is_enough(merges)):
                 continue
             if done and (len(known) <= SINK_SIZE or not done.isdisjoint(found.members)):
                 continue
@@ -96,7 +96,7 @@ def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Locatio
     """Return the URLs of each place that has enough of them to be a sink."""
     # Paths are counted first, which is cheap: few paths have so many URLs.
     counts = Counter(groups.pages.paths())
-    enough = {count for count in set(counts.values()) if thresholds.accept(count - 1, 0)}
+    enough = {count for count in set(counts.values()) if thresholds.is_enough(count - 1)}
     crowded = {p for p, count in counts.items() if count in enough and MARK not in p}
     by_place: dict[Place, list[Location]] = {}
     for location in groups.pages if crowded else ():
@@ -105,7 +105,7 @@ def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Locatio
     return {
         place: locations
         for place, locations in by_place.items()
-        if thresholds.accept(len(locations) - 1, 0)
+        if thresholds.is_enough(len(locations) - 1)
     }
 
 

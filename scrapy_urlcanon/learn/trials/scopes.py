@@ -179,9 +179,8 @@ class ScopeSearch:
     def _is_enough(self, tally: Tally, pages: int) -> bool:
         return pages > 0 and self._thresholds.accept(
             pages - self._trial.fitted + self._trial.known,
-            tally.lost,
-            changes=tally.changes(self._thresholds),
-            rate=self._groups.rate_of_change,
+            tally,
+            self._groups.rate_of_change,
             is_choice=self._trial.is_choice,
             is_host=self._is_host_wide,
         )
