@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import Counter
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -53,51 +54,41 @@ pages of the others.
 """
 
 
+@dataclass(eq=False)
 class Site:
     """The URLs of one registrable domain, sorted, and the page that each of them shows."""
 
-    def __init__(  # noqa: PLR0917 - a record, made in one place
-        self,
-        domain: str,
-        locations: Locations,
-        pages: array[int],
-        declared: dict[int, Location],
-        redirects: dict[int, Location],
-        canonical: Collection[int],
-        semicolon_hosts: frozenset[str],
-        reordered: Sequence[Reordered],
-        visited: Sequence[Visited],
-        telling: bytearray,
-        data: bytearray,
-        simhashes: Sequence[int],
-    ) -> None:
-        self.domain = domain
-        self.known_links: KnownLinks | None = None
-        """The links that crawls recorded, if they did."""
-        self.semicolon_hosts = semicolon_hosts
-        """Hosts, with their ports, where ``;`` separates parameters."""
-        self.reordered = reordered
-        """Pairs of captures of one URL with its parameters in two orders."""
-        self.visited = visited
-        """URLs that were visited twice."""
-        # By page: whether it has a simhash, so enough text to be told from others; whether it is
-        # data, not text for readers.
-        self._telling, self._data = telling, data
-        self._simhashes = simhashes
-        self.locations = locations
-        wanted = {*declared.values(), *redirects.values()}
-        self.row_of = {
-            location: row for location in wanted if (row := locations.find(location)) != NO_ROW
-        }
+    domain: str
+    locations: Locations
+    pages: array[int]
+    """The page number of each row; :data:`NO_EVIDENCE` if nothing is known."""
+    declared: dict[int, Location]
+    """The declared canonical URL by row, if it is another URL."""
+    redirects: dict[int, Location]
+    """Redirect target by row."""
+    canonical: Collection[int]
+    """Rows of URLs that declare themselves."""
+    semicolon_hosts: frozenset[str]
+    """Hosts, with their ports, where ``;`` separates parameters."""
+    reordered: Sequence[Reordered]
+    """Pairs of captures of one URL with its parameters in two orders."""
+    visited: Sequence[Visited]
+    """URLs that were visited twice."""
+    telling: bytearray
+    """By page: whether it has a simhash, so enough text to be told from others."""
+    data: bytearray
+    """By page: whether it is data, not text for readers."""
+    simhashes: Sequence[int]
+    """By page: the simhash of a capture that has one."""
+    known_links: KnownLinks | None = field(default=None, init=False)
+    """The links that crawls recorded, if they did."""
+
+    def __post_init__(self) -> None:
+        """Follow the redirects, and count the URLs of each page."""
+        find = self.locations.find
+        wanted = {*self.declared.values(), *self.redirects.values()}
+        self.row_of = {location: row for location in wanted if (row := find(location)) != NO_ROW}
         """The row of each URL that is declared or redirected to, if it was seen."""
-        self.pages = pages
-        """The page number of each row; :data:`NO_EVIDENCE` if nothing is known."""
-        self.declared = declared
-        """The declared canonical URL by row, if it is another URL."""
-        self.redirects = redirects
-        """Redirect target by row."""
-        self.canonical = canonical
-        """Rows of URLs that declare themselves."""
         self.contents = max(self.pages, default=NO_EVIDENCE) + 1
         """How many pages have content that was seen. Pages with this number or a higher one are
         known only as the target of a redirect."""
@@ -113,9 +104,8 @@ class Site:
             if page == NO_EVIDENCE:
                 continue
             if not self.sizes[page]:
-                self.folds[page] = (
-                    crc32(locations[row].url.encode("utf-8", "surrogatepass")) % FOLDS
-                )
+                url = self.locations[row].url.encode("utf-8", "surrogatepass")
+                self.folds[page] = crc32(url) % FOLDS
             self.sizes[page] += 1
 
     def _follow_redirects(self) -> dict[Location, int]:
@@ -213,7 +203,7 @@ class Site:
 
     def are_far(self, page: int, other: int) -> bool:
         """Tell whether two pages are known to have different texts, not one that was edited."""
-        known, simhashes = self._telling, self._simhashes
+        known, simhashes = self.telling, self.simhashes
         return (
             max(page, other) < len(known)
             and bool(known[page] and known[other])
@@ -222,7 +212,7 @@ class Site:
 
     def is_data(self, page: int) -> bool:
         """Tell whether the page is data for a program, such as a feed, or not text at all."""
-        return page < len(self._data) and bool(self._data[page])
+        return page < len(self.data) and bool(self.data[page])
 
     def is_empty(self, page: int) -> bool:
         """Tell whether the page has next to no text, while most pages of its kind have some.
@@ -235,24 +225,24 @@ class Site:
     @cached_property
     def _empty(self) -> bytearray:
         """By page: whether it is empty. Without any page with text no page is."""
-        if not any(self._telling):
+        if not any(self.telling):
             return bytearray()
         shapes = [*map(shape_of, self.locations.paths)]
         names = [tuple(map(name_of, params)) for params in self.locations.params]
         kinds: dict[tuple[int, str, tuple[str, ...]], int] = {}
         columns = (self.locations.origin_of, self.locations.path_of, self.locations.params_of)
         # The kind of a page is that of its first URL.
-        kind_of = array("i", [NO_EVIDENCE]) * len(self._telling)
+        kind_of = array("i", [NO_EVIDENCE]) * len(self.telling)
         for page, origin, path, params in zip(self.pages, *columns, strict=True):
             if NO_EVIDENCE < page < len(kind_of) and kind_of[page] == NO_EVIDENCE:
                 kind = origin, shapes[path], names[params]
                 kind_of[page] = kinds.setdefault(kind, len(kinds))
-        count, telling = Counter(kind_of), Counter(compress(kind_of, self._telling))
+        count, telling = Counter(kind_of), Counter(compress(kind_of, self.telling))
         have_none = {
             kind: lower_bound(pages - telling[kind], telling[kind]) > MOST
             for kind, pages in count.items()
         }
         return bytearray(
             not tells and not have_none[kind]
-            for kind, tells in zip(kind_of, self._telling, strict=True)
+            for kind, tells in zip(kind_of, self.telling, strict=True)
         )
