@@ -70,9 +70,6 @@ class Locations(Slots[Location]):
         )
         return map(_location, parts)
 
-    def _value_of(self, row: int) -> Location:
-        return self[row]
-
     def _slot_of(self, value: Location) -> int:
         # Compares the parts, without making an object for each row.
         origin, path, params = value

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Value = TypeVar("Value")
-_Value_co = TypeVar("_Value_co", covariant=True)
 
 NO_ROW = -1
 """The row of a value that is not in the table."""
@@ -22,12 +24,6 @@ SHIFT, POSITIVE = 5, (1 << 59) - 1
 _LEAST = 16
 
 
-class Rows(Protocol[_Value_co]):
-    """Values by row."""
-
-    def __getitem__(self, row: int, /) -> _Value_co: ...
-
-
 class Slots(ABC, Generic[Value]):
     """An open-addressing hash table of the rows of values.
 
@@ -36,17 +32,10 @@ class Slots(ABC, Generic[Value]):
     """
 
     def __init__(self, count: int) -> None:
-        """Make room for at least *count* rows."""
-        self._slots = array("i")
-        self._mask = self._free = 0
-        self._make(count)
-
-    def _make(self, count: int) -> None:
-        """Make slots for at least *count* rows."""
+        """Make room for at most *count* rows."""
         size = max(_LEAST, 1 << (count * _SLOTS // _ROWS).bit_length())
         self._slots = array("i", [NO_ROW]) * size
         self._mask = size - 1
-        self._free = size * _ROWS // _SLOTS
 
     def find(self, value: Value) -> int:
         """Return the row of a value; :data:`NO_ROW` if it has none."""
@@ -57,30 +46,16 @@ class Slots(ABC, Generic[Value]):
 
         The value must be stored under that row before the next call.
         """
-        if not self._free:
-            self._grow()
         slot = self._slot_of(value)
         known = self._slots[slot]
         if known != NO_ROW:
             return known
         self._slots[slot] = row
-        self._free -= 1
         return row
-
-    @abstractmethod
-    def _value_of(self, row: int) -> Value:
-        """Return the value of a row."""
 
     @abstractmethod
     def _slot_of(self, value: Value) -> int:
         """Return the slot that holds the row of a value, or the free slot where it belongs."""
-
-    def _grow(self) -> None:
-        rows = self._slots
-        self._make(len(rows))
-        for row in rows:
-            if row != NO_ROW:
-                self.setdefault(self._value_of(row), row)
 
 
 class RowIndex(Slots[Value]):
@@ -90,23 +65,17 @@ class RowIndex(Slots[Value]):
     only, in 6 to 12 bytes, and takes four times as long.
 
     >>> paths = ["/", "/a"]
-    >>> index = RowIndex(paths)
+    >>> index = RowIndex(paths, len(paths))
     >>> [index.setdefault(path, row) for row, path in enumerate(paths)]
     [0, 1]
     >>> index.setdefault("/a", 7), index.find("/a"), index.find("/b") == NO_ROW
     (1, 1, True)
     """
 
-    def __init__(self, values: Rows[Value], count: int = 0) -> None:
-        """Make an empty index of *values*.
-
-        :param count: how many will be added, if that is known: growing takes time.
-        """
+    def __init__(self, values: Sequence[Value], count: int) -> None:
+        """Make an empty index of *values*, with room for at most *count* of them."""
         super().__init__(count)
         self._values = values
-
-    def _value_of(self, row: int) -> Value:
-        return self._values[row]
 
     def _slot_of(self, value: Value) -> int:
         slots, values, mask = self._slots, self._values, self._mask
