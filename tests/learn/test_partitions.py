@@ -7,8 +7,9 @@ from random import Random
 import pytest
 
 from scrapy_urlcanon.exceptions import SpillError
-from scrapy_urlcanon.learn import Observation, captures, learn, partitions
+from scrapy_urlcanon.learn import Observation, learn, partitions
 from scrapy_urlcanon.learn.captures import site_of
+from scrapy_urlcanon.learn.held import runs
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.results.rules_file import to_json
 
@@ -136,7 +137,7 @@ def test_a_site_does_not_depend_on_what_is_sorted_at_once(monkeypatch):
     seen += [Observation(f"{host}/go/{item}", 301, redirect=f"{host}/{item}") for item in range(99)]
     Random(0).shuffle(seen)
     whole = site_of("a.example", seen)
-    monkeypatch.setattr(captures, "MAX_RUN", 100)
+    monkeypatch.setattr(runs, "MAX_RUN", 100)
     in_parts = site_of("a.example", seen)
     assert list(in_parts.locations) == list(whole.locations)
     assert {**vars(in_parts), "locations": whole.locations} == vars(whole)
