@@ -187,8 +187,8 @@ def sentences() -> Iterator[Sentence]:
     wordpress = results("profiles")["wordpress"]
     fetches = tuple(f"{wordpress[which]['fetches']:,}" for which in ("on", "off"))
     yield README, "took {} requests instead of {}", fetches
-    *_, last = results("verdicts")["tables"]["wrong by movement"].splitlines()
-    _, crawls, _, lost, _, _, _, found, *_ = (cell.strip() for cell in last.strip("|").split("|"))
+    *_, last = results("verdicts")["tables"]["wrong"].splitlines()
+    _, crawls, lost, _, _, found, *_ = (cell.strip() for cell in last.strip("|").split("|"))
     figures = (f"{int(found):,}", f"{int(crawls):,}", lost)
     yield README, "found {} of {} wrong rules, and the crawls lost {} pages", figures
     yield from memory_sentences(speed["memory"], results("bookkeeping"), results("seen-sets"))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.results import table
 from benchmarks.verdicts.cases import (
-    ALL,
     AUDIT,
     HARD,
     MORE,
@@ -21,18 +20,19 @@ from benchmarks.verdicts.cases import (
 )
 from benchmarks.verdicts.declaring import HONEST, WITNESSES, Declared
 from benchmarks.verdicts.movements import MOVEMENTS
-from benchmarks.verdicts.options import OPTIONS
 from benchmarks.verdicts.skipping import KINDS, MORE_FETCHES, Skipped
 from benchmarks.verdicts.validating import Validated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchmarks.verdicts.shop import Round
 
 PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
 _BEGIN = "<!-- {name} -->\n"
 _END = "<!-- end -->\n"
+_COLUMNS = ("crawls", "pages lost", "fetches more than pages", "at most")
+"""Of crawls under rules that are right, or of which one is wrong; the numbers of pages differ."""
 
 
 def tables(outcomes: Sequence[Any]) -> dict[str, str]:
@@ -40,22 +40,16 @@ def tables(outcomes: Sequence[Any]) -> dict[str, str]:
     crawls = [each for each in outcomes if isinstance(each, Outcome)]
     on = [each for each in crawls if each.case.is_on]
     moving = [each for each in on if each.case.kind in MOVEMENTS]
-    kind, option = (lambda each: each.case.kind), (lambda each: each.case.option)
     validated = [each for each in outcomes if isinstance(each, Validated)]
     declared = [each for each in outcomes if isinstance(each, Declared)]
     hard = (*HARD, *SOMETIMES, TWO_DOMAINS)
     return {
         "off": _off([each for each in crawls if not each.case.is_on]),
-        "right by movement": _right("what moves", moving, kind, MOVEMENTS),
-        "wrong by movement": _wrong("what moves", moving, kind, MOVEMENTS),
-        "right by option": _right("rules", moving, option, (*OPTIONS, ALL)),
-        "wrong by option": _wrong("one entry wrong", moving, option, (*OPTIONS, ALL)),
-        "hard right": _right("what the site does", on, kind, hard),
-        "hard wrong": _wrong("what the site does", on, kind, hard),
-        "validate by movement": _validated("what moves", validated, kind, MOVEMENTS),
-        "validate by option": _validated(
-            "option", validated, lambda each: each.option, tuple(OPTIONS)
-        ),
+        "right": _right("what moves", moving, MOVEMENTS),
+        "wrong": _wrong("what moves", moving, MOVEMENTS),
+        "hard right": _right("what the site does", on, hard),
+        "hard wrong": _wrong("what the site does", on, hard),
+        "validate": _validated("what moves", validated, MOVEMENTS),
         "declared": _declared(declared),
         "skipped": _skipped([each for each in outcomes if isinstance(each, Skipped)]),
     }
@@ -91,13 +85,11 @@ def write_page(texts: dict[str, str], page: Path = PAGE) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def by(
-    outcomes: Iterable[Any], key: Callable[[Any], str], order: Iterable[str]
-) -> list[tuple[str, list[Any]]]:
-    """Return the outcomes by *key*, in this *order*, with all of them last."""
+def by_kind(outcomes: Iterable[Any], order: Iterable[str]) -> list[tuple[str, list[Any]]]:
+    """Return the outcomes by the kind of the case, in this *order*, with all of them last."""
     groups: defaultdict[str, list[Any]] = defaultdict(list)
     for each in outcomes:
-        groups[key(each)].append(each)
+        groups[each.case.kind].append(each)
     found = [(name, groups[name]) for name in order if groups[name]]
     return [*found, ("all", [each for _, group in found for each in group])] if found else []
 
@@ -124,11 +116,9 @@ def _off(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _right(
-    head: str, outcomes: Iterable[Outcome], key: Callable[[Any], str], order: Iterable[str]
-) -> str:
+def _right(head: str, outcomes: Iterable[Outcome], order: Iterable[str]) -> str:
     rows = []
-    for name, group in by((o for o in outcomes if not o.case.has_wrong), key, order):
+    for name, group in by_kind((o for o in outcomes if not o.case.has_wrong), order):
         rows.append(
             (
                 name,
@@ -137,15 +127,12 @@ def _right(
                 sum(bool(each.right_suspended) for each in group),
             )
         )
-    columns = ["crawls", "pages", "lost", "fetches", "more than pages", "at most"]
-    return table([head, *columns, "crawls with a right entry suspended"], rows)
+    return table([head, *_COLUMNS, "crawls with a right entry suspended"], rows)
 
 
-def _wrong(
-    head: str, outcomes: Iterable[Outcome], key: Callable[[Any], str], order: Iterable[str]
-) -> str:
+def _wrong(head: str, outcomes: Iterable[Outcome], order: Iterable[str]) -> str:
     rows = []
-    for name, group in by((o for o in outcomes if o.case.has_wrong), key, order):
+    for name, group in by_kind((o for o in outcomes if o.case.has_wrong), order):
         after = [each.found_after for each in group if each.found_after is not None]
         rows.append(
             (
@@ -157,22 +144,17 @@ def _wrong(
                 sum(bool(each.right_suspended) for each in group),
             )
         )
-    columns = ["crawls", "pages", "lost", "fetches", "more than pages", "at most"]
     more = ["wrong ones found", "after fetches (median)", "crawls with a right entry suspended"]
-    return table([head, *columns, *more], rows)
+    return table([head, *_COLUMNS, *more], rows)
 
 
 def _figures(group: Sequence[Outcome]) -> tuple[str, ...]:
-    pages = sum(each.pages for each in group)
-    lost = pages - sum(each.reached for each in group)
-    return f"{pages:,}", f"{lost:,}", f"{sum(each.fetches for each in group):,}", *_more(group)
+    return f"{sum(each.pages - each.reached for each in group):,}", *_more(group)
 
 
-def _validated(
-    head: str, outcomes: Iterable[Validated], key: Callable[[Any], str], order: Iterable[str]
-) -> str:
+def _validated(head: str, outcomes: Iterable[Validated], order: Iterable[str]) -> str:
     rows = []
-    for name, group in by(outcomes, key, order):
+    for name, group in by_kind(outcomes, order):
         right = [each for each in group if not each.is_wrong]
         wrong = [each for each in group if each.is_wrong]
         rows.append(
@@ -199,28 +181,18 @@ def _fetches(group: Sequence[Validated]) -> str:
 
 def _declared(outcomes: Sequence[Declared]) -> str:
     rows = []
-    kinds = list(dict.fromkeys((o.case.lies, o.case.witness, o.case.is_audited) for o in outcomes))
-    for lies, witness, is_audited in kinds:
-        group = [
-            each
-            for each in outcomes
-            if (each.case.lies, each.case.witness, each.case.is_audited)
-            == (lies, witness, is_audited)
-        ]
-        lost = [each.pages - each.reached for each in group]
+    for lies, witness in dict.fromkeys((o.case.lies, o.case.witness) for o in outcomes):
+        group = [o for o in outcomes if (o.case.lies, o.case.witness) == (lies, witness)]
+        ways = [[o for o in group if o.case.is_audited is audited] for audited in (False, True)]
         rows.append(
             (
                 lies if lies == HONEST else f"{lies}; {WITNESSES[witness]}",
-                f"{AUDIT:.0%}" if is_audited else "off",
-                len(group),
-                f"{sum(each.pages for each in group):,}",
-                sum(lost),
-                max(lost),
-                f"{sum(each.saved for each in group):,}",
+                f"{max(sum(o.pages for o in way) for way in ways):,}",
+                " / ".join(str(sum(o.pages - o.reached for o in way)) for way in ways),
+                " / ".join(f"{sum(o.saved for o in way):,}" for way in ways),
             )
         )
-    columns = ["audit", "crawls", "pages", "lost", "lost in one crawl", "fetches saved"]
-    return table(["the site", *columns], rows)
+    return table(["the site", "pages", "lost", "fetches saved"], rows)
 
 
 def _skipped(outcomes: Sequence[Skipped]) -> str:
