@@ -13,9 +13,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "profiles-measured.md"
 _HEAD = """\
 # What profiles save, measured
 
-`make bench-profiles` crawls real programs, breadth first: once without [profiles](profiles.md),
-once with them, and once more without them as a control. The programs are installed from packages
-and filled with made-up content. This page is written from the results.
+`make bench-profiles` crawls real programs, filled with made-up content, breadth first: without
+[profiles](profiles.md), with them, and once more without them as a control. This page is written
+from the results.
 
 - **saved**: the share of the fetches of the first crawl that the one with profiles did not need.
 - **different texts**: how many different texts a crawl fetched. Where both crawls reached their
@@ -25,56 +25,48 @@ and filled with made-up content. This page is written from the results.
   too.
 - **lost in the control**: the same for the control. So much the program changes by itself.
 
-Programs without a [certain](profiles.md#certain-and-usual) rule have nothing to save here.
-
 """
+_SAME = "Both crawls fetched the same of these: "
 _RULES = """
 
 ## Rule by rule
 
-`python -m benchmarks.profiles --rules` looks at each rule of a recognised program, certain or
-[usual](profiles.md#certain-and-usual). It takes the pairs of URLs that the crawl without profiles
-met and that this rule alone makes one, and fetches up to 60 pairs again, each URL twice. Lines
-that differ between two fetches of one URL are ignored.
+`python -m benchmarks.profiles --rules` takes the pairs of URLs that the crawl without profiles met
+and that one rule alone makes one, and fetches up to 60 pairs again, each URL twice. Lines that
+differ between two fetches of one URL are ignored. These are the certain rules; of `;` and `&` a
+pair is one URL with both separators.
 
 - **differ**: pairs in which one page has a line of text that the other has not.
 - **lose a line**: pairs in which the page that the rule drops has a line that none of the kept
   pages has.
-
-For a rule about what separates parameters, a pair is one URL with both separators.
 
 """
 _COST = """
 
 ## What it costs
 
-`python -m benchmarks.profiles_cost` crawls pages in memory with `URLCANON_PROFILES` on and off, in
-turn, and compares the CPU time. With profiles on, all of them are read at the first page, which
-takes some 0.1 s. Then up to five pages below each first directory of a host are looked at, 32 of a
-host in all, and no other pages.
-
-The table was measured when looking at a page took 1.2 ms. It takes 0.5 ms now: the document that
-the spider's selectors parse is used, and only the elements that a sign is about are read.
+All profiles are read at the first page, which takes some 0.1 s. Then up to five pages below each
+first directory of a host are looked at, 32 of a host in all, and no other pages: 0.5 ms each, and
+1.2 ms when this table was measured (`python -m benchmarks.profiles_cost`).
 
 """
 _ALONE = """
 
 ## On real sites
 
-`make bench-suspicions` has two sets of archived sites, with URLs and digests but no headers and
-pages. So it recognises programs by their URLs alone, and applies all rules for these programs, the
-usual ones too. It compares what these merge with what the digests say: first the rules for one and
-the same page, then also those for other views of a page, which are suspicions and drop nothing. A
-link to a post counts as found if the page of its topic was archived too. **Precision** is that of
-the merges that the preset does not make by itself.
+`make bench-suspicions` has archived sites, with URLs and digests but no headers and pages. So it
+recognises programs by their URLs alone, applies all rules for them, the usual ones too, and
+compares what these merge with what the digests say: first the rules for one and the same page,
+then also those for other views of a page, which drop nothing in a crawl. A link to a post counts
+as found if the page of its topic was archived too. **Precision** is that of the merges that the
+preset does not make by itself.
 
 """
 _PRIOR = """
 
-The learner takes into account what is known about programs. To measure what that gains, rules are
-learned from one half of each site of up to {most:,} captures, and judged on the other half: with
-nothing known before, with the odds that the profiles state, and with odds counted on all sites but
-this one. Sites with few URLs are shown apart too.
+What knowing programs gains the learner: rules are learned from one half of each site of up to
+{most:,} captures, and judged on the other half, with nothing known before, with the odds that the
+profiles state, and with odds counted on all sites but this one.
 
 """
 _NONE = """
@@ -96,9 +88,13 @@ def text(data: dict[str, Any]) -> str:
     unknown = [found for found in crawled if not found["recognised"]]
     head = ["program", "recognised as", "limit", "fetches", "with profiles", "saved"]
     head += ["different texts", "with profiles", "lost", "lost in the control"]
-    written = _HEAD + table(head, [_row(found) for found in known])
-    rules = [_rule(met) for found in data.values() for met in found.get("rules", ())]
-    head = ["program", "merges", "is", "pairs", "compared", "differ", "lose a line"]
+    same = [found for found in known if found["on"] == found["off"]]
+    written = _HEAD + table(head, [_row(found) for found in known if found not in same])
+    titles = ", ".join(found["title"] for found in same)
+    written += f"\n\n{fill(f'{_SAME}{titles}.', 100)}"
+    met = [one for found in data.values() for one in found.get("rules", ())]
+    rules = [_rule(one) for one in met if one["certain"]]
+    head = ["program", "merges", "pairs", "compared", "differ", "lose a line"]
     written += _RULES + table(head, rules)
     cost = RESULTS / "profiles-cost.md"
     if cost.exists():
@@ -108,7 +104,7 @@ def text(data: dict[str, Any]) -> str:
     )
     known_before = read("profiles-prior")
     written += _PRIOR.format(most=known_before["most"])
-    written += table(prior.HEAD, prior.rows(known_before["sites"]))
+    written += table(prior.HEAD, prior.rows(known_before["sites"], sizes=(False,)))
     pages = sum(found["off"]["fetches"] for found in unknown)
     titles = ", ".join(found["title"] for found in unknown)
     said = (
@@ -138,9 +134,8 @@ def _alone(found: dict[str, Any]) -> list[str]:
 
 
 def _rule(met: dict[str, Any]) -> list[str]:
-    kind = "certain" if met["certain"] else "usual"
     counts = [f"{met[name]:,}" for name in ("pairs", "compared", "differ", "lost")]
-    return [met["program"], met["merges"], kind, *counts]
+    return [met["program"], met["merges"], *counts]
 
 
 def _row(found: dict[str, Any]) -> list[str]:

@@ -69,11 +69,16 @@ def measure(most: int) -> list[dict[str, Any]]:
     return measured
 
 
-def rows(measured: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the rows of a table: the recall for each corpus, split and size of sites."""
+def rows(
+    measured: Sequence[Mapping[str, Any]], *, sizes: Iterable[bool] = (False, True)
+) -> list[list[str]]:
+    """Return the rows of a table: the recall for each corpus, split and size of sites.
+
+    :param sizes: whether only small sites count, for each group of rows.
+    """
     written = []
     for corpus in dict.fromkeys(one["corpus"] for one in measured):
-        for is_small in (False, True):
+        for is_small in sizes:
             of_size = [
                 one
                 for one in measured
