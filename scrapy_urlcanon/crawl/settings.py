@@ -168,8 +168,9 @@ class CrawlSettings:
     """About how many bytes the waiting requests may take, with their `meta`. The same limit applies
     to those remembered for the audit, and to those for declared canonicals."""
     remembered_pages: int = _setting(read.count, default=2_000_000)
-    """How many pages the crawl remembers as fetched; at least half as many are remembered. A
-    forgotten page is [fetched again](reliability.md#rescue) if another of its URLs is linked."""
+    """How many pages the crawl remembers as fetched; for the half of them that were linked last it
+    always does. A forgotten page is [fetched again](reliability.md#rescue) if another of its URLs
+    is linked."""
     audit: float = _setting(read.share, default=0.0)
     """The share of dropped variants and skipped URLs that is fetched anyway, to compare. Audits
     take at most the same share of all fetches, except for [the first of each entry on each
