@@ -32,9 +32,9 @@ _RULES = """
 ## Rule by rule
 
 `python -m benchmarks.profiles --rules` takes the pairs of URLs that the crawl without profiles met
-and that one rule alone makes one, and fetches up to 60 pairs again, each URL twice. Lines that
-differ between two fetches of one URL are ignored. These are the certain rules; of `;` and `&` a
-pair is one URL with both separators.
+and that one certain rule alone makes one, and fetches up to 60 pairs again, each URL twice. Lines
+that differ between two fetches of one URL are ignored. Of {rules} rules all {pairs:,} pairs show
+the same lines. These are the others ([what differs](profiles.md#certain-and-usual)):
 
 - **differ**: pairs in which one page has a line of text that the other has not.
 - **lose a line**: pairs in which the page that the rule drops has a line that none of the kept
@@ -93,9 +93,14 @@ def text(data: dict[str, Any]) -> str:
     titles = ", ".join(found["title"] for found in same)
     written += f"\n\n{fill(f'{_SAME}{titles}.', 100)}"
     met = [one for found in data.values() for one in found.get("rules", ())]
-    rules = [_rule(one) for one in met if one["certain"]]
+    certain = [one for one in met if one["certain"]]
+    equal = [one for one in certain if not one["differ"]]
     head = ["program", "merges", "pairs", "compared", "differ", "lose a line"]
-    written += _RULES + table(head, rules)
+    written += _RULES.format(
+        rules=len({(one["program"], one["merges"]) for one in equal}),
+        pairs=sum(one["compared"] for one in equal),
+    )
+    written += table(head, [_rule(one) for one in certain if one not in equal])
     cost = RESULTS / "profiles-cost.md"
     if cost.exists():
         written += _COST + cost.read_text(encoding="utf-8").rstrip("\n")
