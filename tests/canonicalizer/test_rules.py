@@ -205,8 +205,8 @@ def test_an_option_is_one_class():
     page = document(catalogue)
     assert "| [`tildes`](#tildes) | `'keep'` | `'keep'` | `'drop'` | Drop the tildes |" in page
     assert (
-        "| Tildes | [`tildes`](#tildes) | `'keep'` | "
-        "`'drop'`: `http://example.com/~ann` → `http://example.com/ann` |"
+        "| Tildes | [`tildes`](#tildes) | `'drop'` | "
+        "`http://example.com/~ann` → `http://example.com/ann` |"
     ) in page
     assert "## tildes\n\nDrop the tildes." in page
     rules = {"keep.example": {"tildes": "keep"}, "drop.example": {"tildes": "drop"}}

@@ -47,8 +47,8 @@ the configuration turned each of them on.
 
 
 _FIELD = """\
-The normalizations that the literature and other tools know, in the order in which they apply
-here.
+The normalizations that the literature and other tools know, with the option for each and the value
+that makes the example, in the order in which they apply here. The others are always on.
 
 """
 
@@ -96,7 +96,7 @@ def document(catalogue: Catalogue = CATALOGUE) -> str:
     return (
         f"{_INTRODUCTION}{_overview(catalogue)}\n\n"
         f"## The normalizations of the field\n\n{_FIELD}{_classical(catalogue)}\n\n"
-        f"## Always on\n\n{_always_on()}\n\n"
+        f"## Always on\n\n{_always_on(catalogue)}\n\n"
         f"{pages}"
     )
 
@@ -115,32 +115,32 @@ def _overview(catalogue: Catalogue) -> str:
     return _table(head, rows)
 
 
-def _always_on() -> str:
-    """Return a table of the normalizations that no option turns off."""
+def _always_on(catalogue: Catalogue) -> str:
+    """Return a table of the normalizations that no option turns off, with the field's examples."""
     rows = (
-        (f"`{n.name}`", title(n), _arrow(_code(n.changes[0][0]), f"`{n.changes[0][1]}`"))
+        (
+            f"`{n.name}`",
+            title(n),
+            "<br>".join(
+                f"{row.normalization}: {_example_of(row, {}, catalogue)}" for row in n.classical
+            ),
+        )
         for n in ALWAYS_ON
     )
-    return _table(("normalization", "what it does", "example"), rows)
+    return _table(("normalization", "what it does", "examples"), rows)
 
 
 def _classical(catalogue: Catalogue) -> str:
     """Return a table of the normalizations that the field knows, with our option for each."""
-    head = ("normalization", "option", f"default in `{DEFAULT_PRESET}`", "example")
-    return _table(head, _rows_of_classical(catalogue))
+    return _table(("normalization", "option", "value", "example"), _rows_of_classical(catalogue))
 
 
 def _rows_of_classical(catalogue: Catalogue) -> Iterator[tuple[str, ...]]:
-    for normalization in ALWAYS_ON:
-        for row in normalization.classical:
-            example = _example_of(row, {}, catalogue)
-            yield row.normalization, f"`{normalization.name}`", "always on", example
     for option in catalogue:
-        default = _code(option.in_presets()[DEFAULT_PRESET])
         for row in option.classical:
             example = _example_of(row, {option.name: row.value}, catalogue)
             link = f"[`{option.name}`](#{option.name})"
-            yield row.normalization, link, default, f"{_code(row.value)}: {example}"
+            yield row.normalization, link, _code(row.value), example
 
 
 def _rule_page(option: type[Option]) -> Iterator[str]:
