@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import product
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from benchmarks.results import table
 from benchmarks.verdicts.cases import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from benchmarks.verdicts.shop import Round
 
 PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
+Rows = Literal["all", "problems"]
 _BEGIN = "<!-- {name} -->\n"
 _END = "<!-- end -->\n"
 _COLUMNS = ("crawls", "pages lost", "fetches more than pages", "at most")
@@ -45,8 +46,8 @@ def tables(outcomes: Sequence[Any]) -> dict[str, str]:
     hard = (*HARD, *SOMETIMES, TWO_DOMAINS)
     return {
         "off": _off([each for each in crawls if not each.case.is_on]),
-        "right": _right("what moves", moving, MOVEMENTS),
-        "wrong": _wrong("what moves", moving, MOVEMENTS),
+        "right": _right("what moves", moving, MOVEMENTS, of="problems"),
+        "wrong": _wrong("what moves", moving, MOVEMENTS, of="problems"),
         "hard right": _right("what the site does", on, hard),
         "hard wrong": _wrong("what the site does", on, hard),
         "validate": _validated("what moves", validated, MOVEMENTS),
@@ -85,13 +86,19 @@ def write_page(texts: dict[str, str], page: Path = PAGE) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def by_kind(outcomes: Iterable[Any], order: Iterable[str]) -> list[tuple[str, list[Any]]]:
-    """Return the outcomes by the kind of the case, in this *order*, with all of them last."""
+def by_kind(
+    outcomes: Iterable[Any], order: Iterable[str], of: Rows = "all"
+) -> list[tuple[str, list[Any]]]:
+    """Return the outcomes by the kind of the case, in this *order*, with all of them last.
+
+    :param of: which kinds have a row of their own: all, or those of which one has problems.
+    """
     groups: defaultdict[str, list[Any]] = defaultdict(list)
     for each in outcomes:
         groups[each.case.kind].append(each)
     found = [(name, groups[name]) for name in order if groups[name]]
-    return [*found, ("all", [each for _, group in found for each in group])] if found else []
+    shown = [each for each in found if of == "all" or any(one.problems for one in each[1])]
+    return [*shown, ("all", [each for _, group in found for each in group])] if found else []
 
 
 def _more(outcomes: Iterable[Outcome | Skipped]) -> tuple[str, str]:
@@ -116,9 +123,9 @@ def _off(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _right(head: str, outcomes: Iterable[Outcome], order: Iterable[str]) -> str:
+def _right(head: str, outcomes: Iterable[Outcome], order: Iterable[str], of: Rows = "all") -> str:
     rows = []
-    for name, group in by_kind((o for o in outcomes if not o.case.has_wrong), order):
+    for name, group in by_kind((o for o in outcomes if not o.case.has_wrong), order, of):
         rows.append(
             (
                 name,
@@ -130,9 +137,9 @@ def _right(head: str, outcomes: Iterable[Outcome], order: Iterable[str]) -> str:
     return table([head, *_COLUMNS, "crawls with a right entry suspended"], rows)
 
 
-def _wrong(head: str, outcomes: Iterable[Outcome], order: Iterable[str]) -> str:
+def _wrong(head: str, outcomes: Iterable[Outcome], order: Iterable[str], of: Rows = "all") -> str:
     rows = []
-    for name, group in by_kind((o for o in outcomes if o.case.has_wrong), order):
+    for name, group in by_kind((o for o in outcomes if o.case.has_wrong), order, of):
         after = [each.found_after for each in group if each.found_after is not None]
         rows.append(
             (
@@ -154,7 +161,7 @@ def _figures(group: Sequence[Outcome]) -> tuple[str, ...]:
 
 def _validated(head: str, outcomes: Iterable[Validated], order: Iterable[str]) -> str:
     rows = []
-    for name, group in by_kind(outcomes, order):
+    for name, group in by_kind(outcomes, order, "problems"):
         right = [each for each in group if not each.is_wrong]
         wrong = [each for each in group if each.is_wrong]
         rows.append(
