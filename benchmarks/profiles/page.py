@@ -86,7 +86,7 @@ def text(data: dict[str, Any]) -> str:
     crawled = [found for found in data.values() if "recognised" in found]
     known = [found for found in crawled if found["recognised"]]
     unknown = [found for found in crawled if not found["recognised"]]
-    head = ["program", "recognised as", "limit", "fetches", "with profiles", "saved"]
+    head = ["program", "limit", "fetches", "with profiles", "saved"]
     head += ["different texts", "with profiles", "lost", "lost in the control"]
     same = [found for found in known if found["on"] == found["off"]]
     written = _HEAD + table(head, [_row(found) for found in known if found not in same])
@@ -149,7 +149,6 @@ def _row(found: dict[str, Any]) -> list[str]:
     control = found["lost of the control"]
     return [
         found["title"],
-        ", ".join(found["recognised"]),
         f"{found['limit']:,}",
         f"{off['fetches']:,}",
         f"{on['fetches']:,}",
