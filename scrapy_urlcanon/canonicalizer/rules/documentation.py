@@ -43,6 +43,8 @@ the configuration turned each of them on.
 - `aggressive` also merges what is right on most sites and wrong on some: `http` and `https`,
   `www`, duplicate and trailing slashes, index files, session ids, empty parameters.
 
+An empty cell is as in `{DEFAULT_PRESET}`.
+
 """
 
 
@@ -103,16 +105,18 @@ def document(catalogue: Catalogue = CATALOGUE) -> str:
 
 def _overview(catalogue: Catalogue) -> str:
     """Return a table of all options, their value in each preset and what they do."""
-    rows = (
-        (
-            f"[`{option.name}`](#{option.name})",
-            *map(_code, option.in_presets().values()),
-            title(option),
-        )
-        for option in catalogue
-    )
     head = ("option", *(f"`{preset}`" for preset in catalogue.presets), "what it does")
-    return _table(head, rows)
+    return _table(head, map(_row_of_overview, catalogue))
+
+
+def _row_of_overview(option: type[Option]) -> tuple[str, ...]:
+    values = option.in_presets()
+    default = values[DEFAULT_PRESET]
+    return (
+        f"[`{option.name}`](#{option.name})",
+        *(_code(v) if p == DEFAULT_PRESET or v != default else "" for p, v in values.items()),
+        title(option),
+    )
 
 
 def _always_on(catalogue: Catalogue) -> str:
