@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from itertools import chain
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_plus
@@ -123,19 +122,27 @@ def title_of(document: etree._Element) -> str:
     return ""
 
 
-def media_of(document: etree._Element) -> list[str]:
-    """Return the addresses of embedded media as written in *document*, without queries.
+def media_and_scripts_of(document: etree._Element) -> tuple[list[str], str]:
+    """Return the addresses of embedded media in *document*, and the text of its inline scripts.
 
-    They are images, audio, video and other documents (HTML Standard, section 4.8, "Embedded
+    Media are images, audio, video and other documents (HTML Standard, section 4.8, "Embedded
     content"), and images that a script loads (``data-src``). Two pages of a gallery may differ in
-    nothing else. The query is often a timestamp.
+    nothing else. Their addresses are as written, but without queries, which often are timestamps.
+
+    Scripts include the data that others make the page of, whatever their type.
 
     >>> page = '<img src=a.gif data-src="/b.jpg?1"><video><source src=c.mp4></video>'
-    >>> media_of(parse(page))
-    ['/b.jpg', 'c.mp4']
+    >>> media_and_scripts_of(parse(page + "<script src=a.js></script><script>id = 1</script>"))
+    (['/b.jpg', 'c.mp4'], 'id = 1')
     """
-    found = (_embedded_by(element) for element in document.iter(*_MEDIA))
-    return [address.partition("?")[0] for address in found if address]
+    media, scripts = [], []
+    # In one go, since most of the time is for the way through all elements.
+    for element in document.iter("script", *_MEDIA):
+        if element.tag == "script":
+            scripts.append(element.text or "")
+        elif address := _embedded_by(element):
+            media.append(address.partition("?")[0])
+    return media, "\n".join(filter(None, scripts))
 
 
 def _embedded_by(element: etree._Element) -> str:
@@ -148,22 +155,14 @@ def _embedded_by(element: etree._Element) -> str:
     return str(element.get("srcset", "")).strip().partition(" ")[0]
 
 
-def scripts_of(document: etree._Element) -> str:
-    r"""Return the inline scripts of *document*, and the data for them.
+def data_of(document: etree._Element) -> Iterator[str]:
+    """Yield the values of ``data-*`` attributes, and of all attributes of custom elements.
 
-    Data are the values of ``data-*`` attributes, and of all attributes of custom elements (HTML
-    Standard, sections 3.2.6.6 and 4.13).
+    They are data for scripts (HTML Standard, sections 3.2.6.6 and 4.13).
 
-    >>> scripts_of(parse("<title>App</title><script src=a.js></script><script>id = 1</script>"))
-    'id = 1'
-    >>> scripts_of(parse("<div id=app data-page=1></div><x-item number=2></x-item>"))
-    '1\n2'
+    >>> [*data_of(parse("<div id=app data-page=1></div><x-item number=2></x-item>"))]
+    ['1', '2']
     """
-    texts = (element.text for element in document.iter("script"))
-    return "\n".join(filter(None, chain(texts, _data_of(document))))
-
-
-def _data_of(document: etree._Element) -> Iterator[str]:
     for element in document.iter("*"):
         is_custom = "-" in element.tag
         for name, value in element.attrib.items():

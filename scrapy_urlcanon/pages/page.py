@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
 from scrapy_urlcanon.pages.markup import (
+    data_of,
     folded_lines,
     is_json,
-    media_of,
+    media_and_scripts_of,
     parse,
-    scripts_of,
     text_of,
     title_of,
     with_lines_of_members,
@@ -51,6 +51,9 @@ class _Reading(NamedTuple):
     """The scripts that make the page, if its markup shows nothing but the title."""
     is_blank: bool = False
     """Whether scripts make the whole page, so that its markup does not even show a title."""
+    inline: str = ""
+    """The inline scripts, which may have data that they show in a browser; on a page without text
+    also such data in attributes."""
 
 
 _NOTHING = _Reading("", b"", ())
@@ -138,6 +141,11 @@ class Page:
             yield line.decode("utf-8", "surrogatepass"), kept
 
     @property
+    def inline_scripts(self) -> str:
+        """The inline scripts of HTML, and data for scripts in attributes if it has no text."""
+        return self._reading.inline
+
+    @property
     def is_text(self) -> bool:
         """Whether there is any text to compare."""
         return any(self._reading[:3])
@@ -169,8 +177,9 @@ class Page:
         """What is compared with other pages of the crawl."""
         if not self.is_text and not self._reading.is_blank:
             return PageDigest.of_bytes(self.body)
-        title, text, media, scripts, _ = self._reading
-        return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines, scripts, media)
+        title, text, media, scripts, _, inline = self._reading
+        lines = b"\n".join((text, *media))
+        return PageDigest.of_text(title, lines, self.lines, scripts, media, inline=inline)
 
     @cached_property
     def _reading(self) -> _Reading:
@@ -187,12 +196,16 @@ class Page:
         # Before tokens are masked: the URL may contain one.
         text = (without_address if self._kind == "xml" else without_query)(text, self.url)
         text = without_marks(steady(text, self._date))
-        media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
+        sources, inline = media_and_scripts_of(document)
+        media = tuple(source.encode("utf-8", "surrogatepass") for source in sources)
         is_empty = text in {b"", title} and not media
-        scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""
+        if is_empty:
+            inline = "\n".join(filter(None, (inline, *data_of(document))))
+        scripts = inline.encode("utf-8", "surrogatepass") if is_empty else b""
         # Then the body is not content: it may just repeat the URL.
         is_blank = is_empty and not title and document.find(".//script") is not None
-        return _Reading(title.decode("utf-8", "surrogatepass"), text, media, scripts, is_blank)
+        title_text = title.decode("utf-8", "surrogatepass")
+        return _Reading(title_text, text, media, scripts, is_blank, inline)
 
     def _document(self) -> etree._Element | None:
         if self._tree is None or self._source is None or len(self._source) == MAX_BODY:

@@ -58,6 +58,7 @@ LineKey: TypeAlias = "tuple[int, int]"
 """What lines are compared by: the hash without numbers, and the exact one (:func:`key_of`)."""
 
 _NO_LINE = Line(0, 0, 0)
+_WITHOUT_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LOW = UNBOUNDED - 1
 
 
@@ -81,7 +82,8 @@ class PageDigest(NamedTuple):
     unread: bytes = b""
     """The digest of the scripts that make a page without text; empty for any other page."""
     media: int = 0
-    """64-bit hash of the addresses of its media; 0 if it has none."""
+    """64-bit hash of the addresses of its media, and of its inline scripts, whose digits do not
+    count; 0 if it has neither."""
 
     @property
     def content(self) -> bytes:
@@ -101,13 +103,18 @@ class PageDigest(NamedTuple):
         lines: Lines,
         scripts: bytes,
         media: tuple[bytes, ...],
+        *,
+        inline: str = "",
     ) -> Self:
         """Return the digest of a page from its *text* and its *title*.
 
         :param lines: the hashes of the lines of the text and of *media*.
         :param scripts: the scripts that make the page, if it has no text.
         :param media: the addresses of embedded media.
+        :param inline: the inline scripts.
         """
+        # Times and counters are most of what changes in scripts from visit to visit.
+        unseen = inline.encode("utf-8", "surrogatepass").translate(_WITHOUT_DIGITS)
         masked, exact, _ = lines.columns
         digest, named = digest_of(exact), _NO_LINE
         if title:
@@ -120,7 +127,7 @@ class PageDigest(NamedTuple):
             lines=smallest_lines(masked, exact, SAMPLED_LINES),
             title_shape=named.masked,
             unread=blake2b(scripts, digest_size=20).digest() if scripts else b"",
-            media=hash64(b"\n".join(sorted({*media}))) if media else 0,
+            media=hash64(b"\n".join([*sorted({*media}), unseen])) if media or unseen else 0,
         )
 
 

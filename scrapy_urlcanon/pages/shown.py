@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,9 @@ _LONG_VALUE = 8
 """The least length of a query value to be treated as an echo where the page repeats it."""
 
 
+_PHRASE = re.compile(r"[^\W\d_]{2,}(?: [^\W\d_]{2,})+")
+
+
 class Shown:
     """What one response showed, line by line.
 
@@ -34,6 +38,7 @@ class Shown:
 
     def __init__(self, page: Page, digest: PageDigest) -> None:
         self.digest = digest
+        self._scripts = "" if digest.lines is None else page.inline_scripts
         self.texts: dict[LineKey, str] = {}
         """The text of each line, by its masked and its exact hash."""
         if digest.lines is None:
@@ -45,8 +50,24 @@ class Shown:
             self.texts[key_of(line.masked, line.exact)] = text
 
     def has(self, own: frozenset[LineKey]) -> bool:
-        """Tell whether most of *own*, the lines that only another page has, are shown here."""
-        return 2 * sum(line in self.texts for line in own) > len(own)
+        """Tell whether most of *own*, lines or phrases that only another page has, are here."""
+        return 2 * sum(line in self.texts or line in self.phrases for line in own) > len(own)
+
+    @cached_property
+    def phrases(self) -> dict[LineKey, str]:
+        """The phrases in inline scripts, by keys that no line of the text has.
+
+        A phrase is two or more words with a space between them, such as the name of a product in
+        the data of which a script makes the page. Names and values in programs seldom are.
+
+        >>> from scrapy_urlcanon.pages.page import Page
+        >>> page = Page("", b"", "<title>T</title><script>item = {'name': 'Red shoes'}</script>")
+        >>> [*Shown(page, page.digest).phrases.values()]
+        ['Red shoes']
+        """
+        found = dict.fromkeys(_PHRASE.findall(self._scripts))
+        hashes = ((hash64(f"script: {text}".encode()), text) for text in found)
+        return {key_of(phrase, phrase): text for phrase, text in hashes}
 
     @cached_property
     def media(self) -> frozenset[LineKey]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 from scrapy_urlcanon.pages.same_page import UNBOUNDED, LineKey, PageDigest, same_page, sampled_lines
 from scrapy_urlcanon.pages.shown import echoes, without
@@ -22,6 +24,11 @@ _WORDS_OF_A_TRAIL = 4
 """How many words a line may have besides the name of its page, if it is a trail to that page."""
 _LONGEST_TRAIL = 1_000
 """The longest such line, in characters, since all names are searched in it."""
+
+_WORDS_OF_DATA = 8
+"""The fewest words that the data for scripts of a page must have of their own to tell it from
+another page of the same text."""
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class TwoPages:
@@ -196,10 +203,38 @@ class TwoPages:
         """
         if variant.digest.media == self.reference.media:
             return False
-        return any(
+        return self.hides_others(variant) or any(
             shape not in self.lines and not self._is_noise(shape)
             for shape, _ in self.alone(variant.media)
         )
+
+    def hides_others(self, variant: Shown) -> bool:
+        """Tell whether *variant* has the text of the kept page, and other inline scripts."""
+        one, other = variant.digest, self.reference
+        return (one.digest, one.title) == (other.digest, other.title) and one.media != other.media
+
+    def phrases(self) -> tuple[dict[LineKey, str], dict[LineKey, str]]:
+        """Return the phrases that only the scripts of the variant have, and only the kept page's.
+
+        Both are empty if those of either page have few words, since data may say how a page was
+        reached, or fewer than come and go between two visits. Phrases of words of the two URLs are
+        left out, since data often have the whole query.
+        """
+        variants, kept = ([shown.phrases for shown in side] for side in (self.variants, self.kept))
+        asked = {*_WORD.findall(unquote_plus(" ".join(self._urls)).casefold())}
+        moving: list[str] = []
+        found: list[dict[LineKey, str]] = []
+        for side, others in ((variants, kept), (kept, variants)):
+            texts = {key: text for phrases in side for key, text in phrases.items()}
+            steady = {key for key in texts if all(key in phrases for phrases in side)}
+            moving += (text for key, text in texts.items() if key not in steady)
+            own = ((key, texts[key]) for key in steady.difference(*others))
+            found.append({key: text for key, text in own if {*text.casefold().split()} - asked})
+        least = max(_WORDS_OF_DATA, 1 + _words_in(moving))
+        if any(_words_in(own.values()) < least for own in found):
+            return {}, {}
+        mine, theirs = found
+        return mine, theirs
 
     def embeds_others(self, variant: Shown, own: frozenset[LineKey]) -> bool:
         """Tell whether each page embeds something the other does not, and no other page does."""
@@ -221,6 +256,10 @@ class TwoPages:
 
     def _is_noise(self, shape: int) -> bool:
         return shape in self.changed or self._noise.holds(shape)
+
+
+def _words_in(texts: Iterable[str]) -> int:
+    return sum(len(text.split()) for text in texts)
 
 
 def _share(

@@ -117,21 +117,31 @@ class Comparison:
         self._failures: Counter[Side] = Counter()
         self._is_near = False
         """Whether the variant has the text of the kept page, but may embed something else."""
+        self._hides = False
+        """Whether the variant has had the text of the kept page, and other inline scripts."""
+        self._is_told_by_scripts = False
+        """Whether inline scripts told the two pages apart, and nothing else did."""
         self._moving: MovingLines | None = None
         """The moving lines that told the two pages apart, if nothing else did."""
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
         """Take what a fetch showed; return the verdict, or the side to fetch next."""
-        if self._common.is_of_another(shown.digest, self._seen.page, self._urls[side]):
-            if side is Side.VARIANT and not self._seen.variants:
+        common, seen = self._common, self._seen
+        is_anothers = common.is_of_another(shown.digest, seen.page, self._urls[side])
+        # A frame that many pages show may have the data of each in its scripts.
+        self._hides = self._hides or (side is Side.VARIANT and seen.hides_others(shown))
+        if is_anothers and not self._hides:
+            if side is Side.VARIANT and not seen.variants:
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
             return self.failed(side, SHARED)
         judgement = self._add(side, shown)
         is_same = isinstance(judgement, Judgement) and judgement.verdict is Verdict.SAME
+        if self._hides:
+            is_shared = is_anothers or common.has_several_pages(shown.digest)
+            return Judgement(Verdict.CANNOT_TELL, SHARED) if is_same and is_shared else judgement
         is_same = is_same or self._is_near
-        common = self._common
-        is_shared = common.has_several_pages if is_same else common.has_several_paths
-        if side is Side.VARIANT and is_shared(shown.digest):
+        is_common = common.has_several_pages if is_same else common.has_several_paths
+        if side is Side.VARIANT and is_common(shown.digest):
             return Judgement(Verdict.CANNOT_TELL, SHARED)
         return judgement
 
@@ -157,7 +167,7 @@ class Comparison:
 
         :param reason: why it failed, in a few words.
         """
-        if self._is_near:
+        if self._is_near and not self._hides:
             return Judgement(Verdict.SAME)
         self._failures[side] += 1
         is_first = side is Side.VARIANT and not self._seen.variants
@@ -201,6 +211,8 @@ class Comparison:
             sides = zip((Side.VARIANT, Side.KEPT), self._moving, strict=True)
             found = [side for side, lines in sides if 2 * len(own_of(lines, [shown])) < len(lines)]
             return found[0] if len(found) == 1 else None
+        if self._is_told_by_scripts and shown.has(other.own) == shown.has(other.lacking):
+            return None
         if shown.has(other.own):
             return Side.VARIANT
         # Compared with numbers, since a third page may differ from the kept one in these alone.
@@ -221,7 +233,7 @@ class Comparison:
             self._is_near = seen.may_embed_others(variant)
             if not self._is_near:
                 return Judgement(Verdict.SAME)
-        if is_same is None and not self.is_of_files:
+        if is_same is None and not self.is_of_files and not self._hides:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return self._judge_with_control(variant) if seen.kept else Side.KEPT
 
@@ -239,7 +251,8 @@ class Comparison:
     def _judge_with_control(self, variant: Shown) -> Judgement | Side:
         seen, own = self._seen, self._seen.own()
         if not own:
-            return self._judge_what_moves() or self._judge_alike(variant)
+            judgement = self._judge_what_moves() or self._judge_scripts(variant)
+            return judgement or self._judge_alike(variant)
         is_like_it = any(same_page(kept.digest, variant.digest) for kept in seen.kept)
         is_near = (self._is_near or is_like_it) and not seen.embeds_others(variant, own)
         if is_near or seen.breaks_lines_elsewhere(variant, own):
@@ -256,6 +269,22 @@ class Comparison:
             if len(seen.variants) < self._visits:
                 return Side.KEPT if len(seen.kept) < len(seen.variants) else Side.VARIANT
         return self._judge_two(variant, own)
+
+    def _judge_scripts(self, variant: Shown) -> Judgement | Side | None:
+        """Return a verdict from inline scripts, or None if they give none.
+
+        Two pages of one text have phrases of their own there, at two visits of each.
+        """
+        mine, theirs = self._seen.phrases() if self._seen.hides_others(variant) else ({}, {})
+        if not mine:
+            return None
+        if len(self._seen.kept) < _TWO_VISITS:
+            return Side.KEPT
+        if len(self._seen.variants) < _TWO_VISITS:
+            return Side.VARIANT
+        self._is_told_by_scripts = True
+        shown = some_of(mine.values()), some_of(theirs.values())
+        return Judgement(Verdict.ANOTHER, "", *shown, frozenset(mine), frozenset(theirs))
 
     def _judge_alike(self, variant: Shown) -> Judgement:
         """Return the verdict about a variant without lines of its own."""

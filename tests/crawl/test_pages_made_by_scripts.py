@@ -1,5 +1,6 @@
 """Pages that a script makes in a browser, of which the server sends an empty frame."""
 
+import json
 import logging
 
 import pytest
@@ -102,3 +103,58 @@ async def test_wrong_rule_over_text_that_is_drawn_or_in_a_shadow_root(crawl, for
     urls = [f"/p?id={number}" for number in range(60)]
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
     assert result.pages == sorted(["/", *urls])
+
+
+EMBEDDED = {
+    "data for search engines": '{menu}<script type="application/ld+json">{data}</script>',
+    "state in JSON": '{menu}<div id=app></div><script type="application/json">{data}</script>',
+    "state in a program": "{menu}<div id=app></div><script>STATE = {data}; now = {count}</script>",
+    "no text": "<title>App</title><div id=app></div><script>push({data}, {nonce})</script>",
+    "attribute": "<title>App</title><div id=app data-page='{data}'></div>",
+}
+
+
+def made_of(form, name, count, way=""):
+    """Return a page with data about *name*; *count* and a nonce change at each visit."""
+    labels = [words(f"label {number}", 3) for number in range(40)]
+    data = {"name": words(name, 12), "asked": way, "sorted": words(way, 2), "labels": labels}
+    shown = {"data": json.dumps(data), "count": count, "nonce": json.dumps(words(str(count), 2))}
+    return page(form.format(menu=f"<title>Shop</title><p>{words('menu', 30)}", **shown))
+
+
+@pytest.mark.parametrize("form", EMBEDDED.values(), ids=[*EMBEDDED])
+@pytest.mark.parametrize("path", ["/p", "/p{}"], ids=["one page", "several pages"])
+@deferred_f_from_coro_f
+async def test_wrong_rule_over_data_from_which_scripts_make_the_pages(crawl, form, path):
+    """Pages of one text with other data for scripts are found to differ, and none is lost."""
+    urls = [f"{path.format(number // 5)}?id={number}" for number in range(30)]
+    respond = shop(urls, lambda request, count: made_of(form, request.query, count))
+    result = await crawl(respond, {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *urls])
+    assert len(result.hits) <= 31 + 9
+
+
+@pytest.mark.parametrize("form", EMBEDDED.values(), ids=[*EMBEDDED])
+@deferred_f_from_coro_f
+async def test_right_rule_over_data_that_say_how_a_page_was_reached(crawl, form):
+    """Data for scripts may have the query and how a page is sorted, without being two pages."""
+    urls = [f"/p{n}?sid={words(f'way {way}', 9).replace(' ', '+')}" for way in "abc" for n in "123"]
+
+    def answer(request, count):
+        return made_of(form, request.path, count, request.query[4:].replace("+", " "))
+
+    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
+    assert not any("suspended" in figure for figure in result.figures)
+
+
+@deferred_f_from_coro_f
+async def test_data_of_which_most_change_at_each_visit_tell_no_wrong_rule(crawl):
+    """Data for scripts that are drawn anew at each visit do not make two pages of one."""
+
+    def answer(_, count):
+        offers = [words(f"offer {count * number % 7}", 9) for number in range(6)]
+        menu = f"<title>Shop</title><p>{words('menu', 30)}"
+        return page(f"{menu}<script>offers = {json.dumps(offers)}</script>")
+
+    result = await crawl(shop(IDS, answer), {**WRONG, **SETTINGS})
+    assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0

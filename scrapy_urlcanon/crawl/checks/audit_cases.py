@@ -339,7 +339,8 @@ class AuditCases:
         if not pair.is_same:
             self._held.hold(url, case.response)
             is_file = case.is_of_files and judgement.reason != SHARED
-            if (case.is_refused or is_file or case.is_undecided(judgement)) and case.response:
+            is_unread = is_file or judgement.reason == NO_TEXT
+            if (case.is_refused or is_unread or case.is_undecided(judgement)) and case.response:
                 # It looks different and no control could explain why, so the spider is given it.
                 self._stats.inc(Stat.AUDIT_FETCHES)
                 self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
