@@ -1,5 +1,6 @@
 """The journal of a job: what is whole is read, and a journal that fails stops no crawl."""
 
+import asyncio
 import errno
 import json
 import logging
@@ -15,6 +16,7 @@ from loopback import page
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import Scheduler
+from scrapy.exceptions import CloseSpider
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
@@ -319,6 +321,44 @@ async def test_second_process_leaves_a_job_that_runs_alone(crawl, is_opened):
     assert queue.exists()
     running.close()
     assert (await crawl(site(PAGES), JOB)).pages == ["/", "/a", "/b", "/c", "/d?sid=1"]
+
+
+class LateStart(FollowSpider):
+    """Makes its last start request after the crawl was closed, as one that waits for others may."""
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.is_closed = asyncio.Event()
+        crawler.signals.connect(spider.ended, signals.spider_closed)
+        spider.start = spider.late
+        return spider
+
+    async def late(self):
+        yield Request(f"{SITE}/")
+        await self.is_closed.wait()
+        yield Request(f"{SITE}/c")
+
+    async def ended(self):
+        self.is_closed.set()
+        await asyncio.sleep(0.01)
+
+    def parse(self, response):
+        yield from super().parse(response)
+        raise CloseSpider
+
+
+@deferred_f_from_coro_f
+async def test_start_request_after_the_end_of_a_run_leaves_its_job_closed(crawl, caplog):
+    """A start request made while a run closes neither opens the journal again nor keeps it locked.
+
+    The next run of the process would not start, and that of another would take it for killed.
+    """
+    await crawl(site(PAGES), JOB, spider=LateStart)
+    assert scanned(FILE)[0].last_kind is Kind.CLOSED
+    result = await crawl(site(PAGES), JOB)
+    assert {"/b", "/c"} <= {*result.pages}
+    assert errors(caplog) == []
 
 
 @deferred_f_from_coro_f

@@ -302,6 +302,8 @@ class JobRecovery:
         # If this run failed to start, the queue lacks what the last run left.
         if self._is_resumed and self._queue.is_stored():
             self._add(Record(Kind.CLOSED))
+        # A start request that is made only now would open the journal again.
+        self._crawler.signals.disconnect(self.request_scheduled, signals.request_scheduled)
         self._journal.close()
 
     # Writing.
