@@ -91,7 +91,7 @@ class PageRequests:
             parts=parts_of,
         )
         """The states of all pages."""
-        self.pages = PagesAskedFor(fingerprints, crawler.settings)
+        self.pages = PagesAskedFor(fingerprints, crawler.settings, self._state)
         """The pages that each request is for."""
         self._deliveries = Deliveries(self._callback)
         self._no_successes: WeakSet[Request] = WeakSet()
@@ -138,8 +138,7 @@ class PageRequests:
         url = response.url
         if url == request.url or domain_of(url) == domain_of(request.url):
             return request
-        state = self._state_for(self._callback(request))
-        return with_url(self.pages.as_sent_to(url, request, state), url)
+        return with_url(self.pages.as_sent_to(url, request), url)
 
     def takes_its_place(self, request: Request, page: bytes) -> bool:
         """Tell whether *request*, a rescue, is now the representative of *page*.
@@ -242,8 +241,7 @@ class PageRequests:
             if is_success(response):
                 self._deliveries.note(request, ())
             return
-        callback = self._callback(request)
-        pages = self.pages.shown_by(response, request, self._state_for(callback))
+        callback, pages = self._callback(request), self.pages.shown_by(response, request)
         if pages is None:
             return
         if (page := self.pages.own(request)) and not pages[page]:
@@ -307,11 +305,7 @@ class PageRequests:
         # An exact repetition need not wait: it would bring what the first request brings. A
         # rewritten request, or one that a rescue for another callback led to, is no repetition.
         is_repeat = drop.asks_the_same and drop.is_asked and not self._settings.changes_urls
-        if (
-            variant is not request
-            or not is_repeat
-            or self.pages.is_of_rescue(request, self._state_for(callback))
-        ):
+        if variant is not request or not is_repeat or self.pages.is_of_rescue(request):
             fate = self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         if variant is request and fate is Fate.FETCHED:
@@ -447,8 +441,8 @@ class PageRequests:
             if (lives.got if is_own else lives.led)(page, callback)
         ]
 
-    def _state_for(self, callback: str) -> Callable[[bytes], State]:
-        return lambda page: self.lives.state(page, callback)
+    def _state(self, page: bytes, request: Request) -> State:
+        return self.lives.state(page, self._callback(request))
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)

@@ -37,11 +37,19 @@ class PagesAskedFor:
     """Knows the pages of each request: its own, and those that were redirected to it.
 
     A page is known by the fingerprint that its requests share.
+
+    :param state: returns the state of a page for the callback of a request.
     """
 
-    def __init__(self, fingerprints: PageFingerprints, settings: BaseSettings) -> None:
+    def __init__(
+        self,
+        fingerprints: PageFingerprints,
+        settings: BaseSettings,
+        state: Callable[[bytes, Request], State],
+    ) -> None:
         self._fingerprints = fingerprints
         self._settings = settings
+        self._state = state
         self._outages = frozenset(map(int, settings.getlist("RETRY_HTTP_CODES")))
         # By request: its page when it was sent. The rules may change before the response comes.
         self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
@@ -55,28 +63,24 @@ class PagesAskedFor:
         """Note that *request*, which goes to the downloader, is for *page*."""
         self._pages[request] = page
 
-    def as_sent_to(self, url: str, request: Request, state: Callable[[bytes], State]) -> Request:
+    def as_sent_to(self, url: str, request: Request) -> Request:
         """Return *request*, or a plain GET if its body was never sent to *url*.
 
         A middleware may post a form to a service that fetches pages: the form is not meant for the
         page.
-
-        :param state: returns the state of a page for the callback of *request*.
         """
         page = self._fingerprints.page(request, url)
-        return request if page and state(page) is not State.UNKNOWN else by_get(request)
+        is_known = page and self._state(page, request) is not State.UNKNOWN
+        return request if is_known else by_get(request)
 
-    def is_of_rescue(self, request: Request, state: Callable[[bytes], State]) -> bool:
-        """Tell whether *request* comes from a rescue that is still on its way, as by a redirect.
-
-        :param state: returns the state of a page for the callback of *request*.
-        """
+    def is_of_rescue(self, request: Request) -> bool:
+        """Tell whether *request* comes from a rescue that is still on its way, as by a redirect."""
         mark = inherited_mark_of(request, RESCUE)
         if not mark:
             return False
         url = mark["url"]
-        page = self._fingerprints.page(self.as_sent_to(url, request, state), url)
-        return page is not None and state(page) in ON_THEIR_WAY
+        page = self._fingerprints.page(self.as_sent_to(url, request), url)
+        return page is not None and self._state(page, request) in ON_THEIR_WAY
 
     def note_elsewhere(self, request: Request, asked: Request) -> None:
         """Note that a middleware replaced *asked* by *request* to another server."""
@@ -133,21 +137,17 @@ class PagesAskedFor:
         page, sources = self.own(request), self.redirected_to(request)
         return {**sources, page: True} if page else sources
 
-    def shown_by(
-        self, response: Response, request: Request, state: Callable[[bytes], State]
-    ) -> dict[bytes, bool] | None:
+    def shown_by(self, response: Response, request: Request) -> dict[bytes, bool] | None:
         """Return the pages of *request*, each with whether *response* is its content.
 
         The value is False, so that another URL of the page is tried, if the response is an error
         that the spider handles, was cut short, or has a refresh that sends browsers elsewhere. The
         result is None, as if nothing had come, if the response is an outage (``RETRY_HTTP_CODES``),
         is a redirect to the same page (the spider may follow it itself), or was not downloaded.
-
-        :param state: returns the state of a page for the callback of *request*.
         """
         if response.status in self._outages or brings_nothing(request, response):
             return None
-        pages = self._answered(response, request, state)
+        pages = self._answered(response, request)
         is_page = is_success(response)
         if not is_page and not is_error(response):
             url = location_of(response)
@@ -158,9 +158,7 @@ class PagesAskedFor:
             return dict.fromkeys(pages, False)
         return pages
 
-    def _answered(
-        self, response: Response, request: Request, state: Callable[[bytes], State]
-    ) -> dict[bytes, bool]:
+    def _answered(self, response: Response, request: Request) -> dict[bytes, bool]:
         """Return the pages of *request*, each with whether *response* has one of its URLs.
 
         It is not if a middleware asked another server, such as a scraping API, or if a browser
@@ -169,11 +167,11 @@ class PagesAskedFor:
         pages = self.of(request)
         if response.url == request.url:
             return pages
-        sent = self.as_sent_to(response.url, request, state)
+        sent = self.as_sent_to(response.url, request)
         named = self._fingerprints.page(sent, response.url)
         if named and named not in pages:
             if address_of(response.url) != address_of(request.url):
                 pages = dict.fromkeys(pages, False)
-            if state(named) is State.EXPECTED:
+            if self._state(named, request) is State.EXPECTED:
                 pages[named] = True
         return pages
