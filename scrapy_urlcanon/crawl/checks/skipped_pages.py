@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attrs import define
 from scrapy import Request, signals
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -49,6 +50,7 @@ _MOST_LIKE = 500
 """The most pages with one title that are compared. If there are more, none is called missing."""
 
 
+@define(eq=False, slots=False)
 class SkippedPages:
     """Searches the pages of skipped URLs among those that the spider has had or gets later.
 
@@ -60,23 +62,16 @@ class SkippedPages:
     :param held: holds the responses of skipped URLs whose page is not found yet.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        settings: CrawlSettings,
-        *,
-        fingerprints: PageFingerprints,
-        requests: PageRequests,
-        contents: PageContents,
-        sites: Sites,
-        held: HeldResponses,
-    ) -> None:
-        self._crawler = crawler
-        self._fingerprints = fingerprints
-        self._requests = requests
-        self._contents = contents
-        self._sites = sites
-        self._held = held
+    _crawler: Crawler
+    _settings: CrawlSettings
+    _fingerprints: PageFingerprints
+    _requests: PageRequests
+    _contents: PageContents
+    _sites: Sites
+    _held: HeldResponses
+
+    def __attrs_post_init__(self) -> None:
+        crawler, settings = self._crawler, self._settings
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
         # How many more pages can be noted before any is forgotten.
         self._room = settings.audit_max_pages // 2

@@ -7,6 +7,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from attrs import define
 from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+@define(eq=False, slots=False)
 class DeclaredCanonicalPages:
     """Drops a request whose URL a fetched page declares as its canonical URL.
 
@@ -65,42 +67,32 @@ class DeclaredCanonicalPages:
         the pages that declared them.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        *,
-        settings: CrawlSettings,
-        canonical_urls: CanonicalUrls,
-        fingerprints: PageFingerprints,
-        requests: PageRequests,
-        contents: PageContents,
-        rule_changes: RuleChanges,
-        stats: CrawlStats,
-        audit: Audit,
-    ) -> None:
-        self._crawler = crawler
-        self._canonical_urls = canonical_urls
-        self._fingerprints = fingerprints
-        self._requests = requests
-        self._contents = contents
-        self._rule_changes = rule_changes
-        self._stats = stats
-        self._audit = audit
-        limit = settings.audit_max_pages
+    _crawler: Crawler
+    _settings: CrawlSettings
+    _canonical_urls: CanonicalUrls
+    _fingerprints: PageFingerprints
+    _requests: PageRequests
+    _contents: PageContents
+    _rule_changes: RuleChanges
+    _stats: CrawlStats
+    _audit: Audit
+
+    def __attrs_post_init__(self) -> None:
+        limit = self._settings.audit_max_pages
         self._belief = Belief(limit)
         self._claims = Claims(limit)
         self._labels = LinkLabels(limit)
         # Pages that the duplicate filter has as seen only because of a claim.
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
         # Requests that were dropped because of that, and may be let through.
-        self._dropped = DroppedRequests(settings, stats)
+        self._dropped = DroppedRequests(self._settings, self._stats)
         self._has_dupefilter = True
         # Pages that are fetched as probes, although the claim is believed.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         # Claims whose two pages looked different, and that have no verdict yet.
         self._open = OpenClaims()
-        requests.on_raised.append(self.raised)
-        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        self._requests.on_raised.append(self.raised)
+        self._crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def scheduled(self, request: Request, response: Response) -> None:
         """Record *request* as seen if a believed claim says that the spider has its page.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakSet
 
+from attrs import define
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
@@ -53,6 +54,7 @@ _BATCH = 100
 _SHOWN = 5
 
 
+@define(eq=False, slots=False)
 class EarlierPages:
     """Refuses requests for pages that earlier runs have got, and stores what this run gets.
 
@@ -66,28 +68,18 @@ class EarlierPages:
     :raises ConfigurationError: if the store cannot be used.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        path: Path,
-        *,
-        settings: CrawlSettings,
-        fingerprints: PageFingerprints,
-        requests: PageRequests | None,
-        rule_changes: RuleChanges,
-        stats: CrawlStats,
-        on_variant: Callable[[Request, str], None],
-    ) -> None:
-        self._crawler = crawler
-        self._path = path
-        self._by = settings.seen_by
-        self._expires: dict[str, float] = settings.seen_expires
-        self._fingerprints = fingerprints
-        self._requests = requests
-        self._rule_changes = rule_changes
-        self._stats = stats
-        self._on_variant = on_variant
-        self._store = SeenPages(path)
+    _crawler: Crawler
+    _path: Path
+    _settings: CrawlSettings
+    _fingerprints: PageFingerprints
+    _requests: PageRequests | None
+    _rule_changes: RuleChanges
+    _stats: CrawlStats
+    _on_variant: Callable[[Request, str], None]
+
+    def __attrs_post_init__(self) -> None:
+        self._by = self._settings.seen_by
+        self._store = SeenPages(self._path)
         self._began = self._beginning()
         self._new: dict[bytes, SeenPage] = {}
         self._write_at = _BATCH
@@ -95,7 +87,7 @@ class EarlierPages:
         self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
         self._raised: WeakSet[Request] = WeakSet()
         self._failing = FailingFile(
-            path,
+            self._path,
             "read or written",
             "The crawl goes on; what is not noted is fetched again by the next one.",
         )
@@ -103,12 +95,12 @@ class EarlierPages:
         # Whether an entry was suspended since the keys were made, so that some may be outdated.
         self._has_other_keys = False
         self._rules = self._digest = ""
-        connect = crawler.signals.connect
+        connect = self._crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
-        if requests:
+        if self._requests:
             # Also called for pages that a callback asks for by a second step.
-            requests.on_raised.append(self.spider_error)
+            self._requests.on_raised.append(self.spider_error)
         connect(self.spider_closed, signals.spider_closed)
         if self._by == ITEM:
             connect(self.item_scraped, signals.item_scraped)
@@ -267,10 +259,11 @@ class EarlierPages:
 
         A longer host takes precedence over its parent domains.
         """
+        expires: dict[str, float] = self._settings.seen_expires
         for host in reversed(with_parents(host_of(url))):
-            if host in self._expires:
-                return self._expires[host]
-        return self._expires.get("*", 0)
+            if host in expires:
+                return expires[host]
+        return expires.get("*", 0)
 
     def _note(self, response: Response) -> None:
         request = response.request

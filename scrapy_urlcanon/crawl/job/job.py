@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
+from attrs import define
 from scrapy import Request, signals
 from scrapy.http import Response
 from scrapy.utils.request import request_from_dict
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+@define(eq=False, slots=False)
 class JobRecovery:
     """Writes the journal of a job, and resumes the job from it.
 
@@ -83,25 +85,17 @@ class JobRecovery:
     :param records_start: see :class:`.RestoredPages`.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        fingerprints: PageFingerprints,
-        requests: PageRequests,
-        stats: CrawlStats,
-        unwritten: UnwrittenFiles,
-        *,
-        rules: JobRules,
-        merged: Callable[[], Iterable[Request]],
-        records_start: bool,
-    ) -> None:
-        self._crawler = crawler
-        self._fingerprints = fingerprints
-        self._requests = requests
-        self._stats = stats
-        self._unwritten = unwritten
-        self._merged = merged
-        self._records_start = records_start
+    _crawler: Crawler
+    _fingerprints: PageFingerprints
+    _requests: PageRequests
+    _stats: CrawlStats
+    _unwritten: UnwrittenFiles
+    _rules: JobRules
+    _merged: Callable[[], Iterable[Request]]
+    _records_start: bool
+
+    def __attrs_post_init__(self) -> None:
+        crawler = self._crawler
         directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(directory / FILE)
         self._outputs: dict[ref[Request], SpiderOutput] = {}
@@ -116,12 +110,12 @@ class JobRecovery:
         self._is_resumed = False
         self._request_of = partial(request_from_dict, spider=crawler.spider)
         self._identity = partial(identity_of, spider=crawler.spider)
-        self._queue = JobQueue(directory, unwritten)
-        self._last_run = self._read_last_run(directory, rules)
+        self._queue = JobQueue(directory, self._unwritten)
+        self._last_run = self._read_last_run(directory)
         self.is_made_anew = self._last_run.is_lost
         """Whether Scrapy's queue and seen-set are rebuilt from the journal."""
         self._replay: Replay | None = None
-        requests.on_asked.append(self.asked)
+        self._requests.on_asked.append(self.asked)
         self.parts: PartsOfPages | None = None
         """Holds back requests for parts of pages; these wait again in the next run."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
@@ -130,13 +124,13 @@ class JobRecovery:
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_ended, signal)
 
-    def _read_last_run(self, directory: Path, rules: JobRules) -> LastRun:
+    def _read_last_run(self, directory: Path) -> LastRun:
         """Read the journal; delete what Scrapy stored in *directory* if it is of no use."""
         # Another crawl may be about to begin, and not have opened the journal yet.
         self._journal.hold()
         try:
             last_run = LastRun(
-                self._journal, self._queue, self._fingerprints, rules, request_of=self._request_of
+                self._journal, self._queue, self._fingerprints, self._rules, self._request_of
             )
             if last_run.is_lost:
                 # Now, since the scheduler reads them before the spider is opened.

@@ -37,7 +37,6 @@ class LastRun:
         queue: JobQueue,
         fingerprints: PageFingerprints,
         rules: JobRules,
-        *,
         request_of: Callable[[dict[str, Any]], Request],
     ) -> None:
         self._journal = journal
