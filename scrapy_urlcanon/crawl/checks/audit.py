@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from attrs import define, field
 from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
@@ -52,6 +53,7 @@ _AT_ONCE = 200
 thousands are due then, and each occupies the event loop for a millisecond or two."""
 
 
+@define(eq=False, slots=False)
 class Audit:
     """Fetches some of the dropped variants and compares them with their representatives.
 
@@ -62,49 +64,26 @@ class Audit:
     variants that it had dropped are then scheduled again, as far as they are remembered.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        *,
-        settings: CrawlSettings,
-        canonicalizer: Canonicalizer,
-        fingerprints: PageFingerprints,
-        requests: PageRequests,
-        contents: PageContents,
-        rule_changes: RuleChanges,
-        stats: CrawlStats,
-    ) -> None:
-        self._fingerprints = fingerprints
-        self._first_urls = fingerprints.first_urls
-        self._requests = requests
-        self._contents = contents
-        self.on_audited: list[Callable[[AuditedPair], None]] = []
-        """Called with the result for each variant that was audited."""
-        self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
+    _crawler: Crawler
+    _settings: CrawlSettings
+    _canonicalizer: Canonicalizer
+    _fingerprints: PageFingerprints
+    _requests: PageRequests
+    _contents: PageContents
+    _rule_changes: RuleChanges
+    _stats: CrawlStats
+    on_audited: list[Callable[[AuditedPair], None]] = field(init=False, factory=list)
+    """Called with the result for each variant that was audited."""
+
+    def __attrs_post_init__(self) -> None:
+        crawler, settings, contents = self._crawler, self._settings, self._contents
+        self._first_urls = self._fingerprints.first_urls
+        self._sample = AuditSample(self._canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.records.sites
         """The evidence about the pages of each domain."""
-        self._variants = DroppedVariants(settings, stats)
+        self._variants = DroppedVariants(settings, self._stats)
         self.held = HeldResponses(settings.pending_max_bytes)
         """Responses of audited variants that may yet be given to the spider."""
-        blame = Blame(
-            canonicalizer,
-            records=self._sample.records,
-            contents=contents,
-            variants=self._variants,
-            held=self.held,
-            first_urls=self._first_urls,
-        )
-        skipped: SkippedPages | None = None
-        if canonicalizer.configuration.sets(SKIP):
-            skipped = SkippedPages(
-                crawler,
-                settings,
-                fingerprints=fingerprints,
-                requests=requests,
-                contents=contents,
-                sites=self.sites,
-                held=self.held,
-            )
         self.cases = AuditCases(
             crawler,
             contents=contents,
@@ -112,28 +91,52 @@ class Audit:
             sites=self.sites,
             variants=self._variants,
             held=self.held,
-            blame=blame,
-            skipped=skipped,
-            stats=stats,
+            blame=self._make_blame(),
+            skipped=self._make_skipped(),
+            stats=self._stats,
             on_concluded=self._concluded,
             rounds=rounds_of(crawler.settings),
         )
         """The audits under way."""
         self.suspension = Suspension(
             crawler,
-            canonicalizer=canonicalizer,
-            fingerprints=fingerprints,
-            requests=requests,
-            rule_changes=rule_changes,
-            stats=stats,
+            canonicalizer=self._canonicalizer,
+            fingerprints=self._fingerprints,
+            requests=self._requests,
+            rule_changes=self._rule_changes,
+            stats=self._stats,
             take=self._take,
         )
-        self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
+        self.verdicts = AuditVerdicts(self._sample, self.suspension, self._stats)
         # Signals hold their receivers weakly.
-        self._walls = Walls(crawler, self._variants, contents, self._sample.budget, stats)
-        requests.on_renamed.append(self.renamed)
+        self._walls = Walls(crawler, self._variants, contents, self._sample.budget, self._stats)
+        self._requests.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
+
+    def _make_blame(self) -> Blame:
+        return Blame(
+            self._canonicalizer,
+            records=self._sample.records,
+            contents=self._contents,
+            variants=self._variants,
+            held=self.held,
+            first_urls=self._first_urls,
+        )
+
+    def _make_skipped(self) -> SkippedPages | None:
+        """Make the part that searches the pages of skipped URLs, if a rule skips any."""
+        if not self._canonicalizer.configuration.sets(SKIP):
+            return None
+        return SkippedPages(
+            self._crawler,
+            self._settings,
+            fingerprints=self._fingerprints,
+            requests=self._requests,
+            contents=self._contents,
+            sites=self.sites,
+            held=self.held,
+        )
 
     def merged(self) -> Iterator[Request]:
         """Yield the dropped requests that may yet be let through, if an entry proves wrong."""
