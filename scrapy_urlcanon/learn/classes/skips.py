@@ -7,9 +7,11 @@ it, for the class as a whole: every ``/?p={id}`` that was looked at is found els
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
+
+from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.confidence import at_most, lower_bound
@@ -104,68 +106,50 @@ def skip_rules(
     :param prior: what is known about classes before the crawl.
     :param rate_beside: returns how often captures change, as all candidates but one tell it.
     """
-    known = tuple(shares)
     # Cached, since it is called for the same URLs again, for each class and in both looks.
     form = lru_cache(_REMEMBERED_FORMS)(form)
-
-    def look(*, is_led_last: bool) -> tuple[Skips, bool]:
-        skips = _Skips(
-            groups,
-            thresholds,
-            form,
-            known,
-            prior,
-            rate_beside=rate_beside,
-            is_led_last=is_led_last,
-        )
-        rules = {found.key: rule for found, rule in skips.rules()}
-        found = Skips(
-            [*rules.values()], frozenset(rules), skips.left, [*skips.refused()], skips.led
-        )
-        return found, skips.is_unsure
-
-    found, is_unsure = look(is_led_last=True)
-    if is_unsure:
+    look = partial(_Skips, groups, thresholds, form, tuple(shares), prior, rate_beside)
+    skips = look(is_led_last=True)
+    found = skips.found()
+    if skips.is_unsure:
         # A class about which too little is known may have kept later ones from being accepted.
-        found = min(found, look(is_led_last=False)[0], key=attrgetter("left"))
+        # What was found of a large site is not held twice.
+        del skips
+        found = min(found, look(is_led_last=False).found(), key=attrgetter("left"))
     return found
 
 
+@define(eq=False, slots=False)
 class _Skips:
-    """The classes of one site, judged one after the other."""
+    """The classes of one site, judged one after the other.
 
-    def __init__(
-        self,
-        groups: Groups,
-        thresholds: Thresholds,
-        form: Callable[[Location], Location],
-        shares: Iterable[Share],
-        prior: Prior | None,
-        *,
-        rate_beside: RateBeside,
-        is_led_last: bool,
-    ) -> None:
-        """Find the classes.
+    :param is_led_last: whether classes to which rewrites lead are judged after the others.
+    """
 
-        :param is_led_last: whether classes to which rewrites lead are judged after the others.
-        """
-        self._groups, self._thresholds, self._form = groups, thresholds, form
-        self._rate_beside, self._prior = rate_beside, prior
-        self._pages = pages = PagesOfClasses(groups, form)
-        made = pages.made if is_led_last else set()
+    _groups: Groups
+    _thresholds: Thresholds
+    _form: Callable[[Location], Location]
+    _known_shares: tuple[Share, ...]
+    _prior: Prior | None
+    _rate_beside: RateBeside
+    _is_led_last: bool
+    _unsure: set[Location] = field(init=False, factory=set)
+    """Members of classes that were refused only because too little is known about them."""
+    _share_declared: float = field(init=False, default=0.0)
+    """The lower bound of the share of declared URLs that were seen, the largest of all accepted
+    classes."""
+    _refused: list[Refused] = field(init=False, factory=list)
+    _missing: set[int] | None = field(init=False, default=None)
+    """The pages that only skipped URLs lead to; None if they must be computed again."""
+    _led: dict[Key, dict[Location, bool]] = field(init=False, factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self._shares = [*self._known_shares]
+        self._pages = pages = PagesOfClasses(self._groups, self._form)
+        made = pages.made if self._is_led_last else set()
         classes = [*pages.classes, *sections_of(pages.classes, pages.others_of)]
         self._classes = sorted(classes, key=lambda found: found.order(made))
         self._is_reordered = self._classes != sorted(classes, key=lambda found: found.order(set()))
-        self._unsure: set[Location] = set()
-        """Members of classes that were refused only because too little is known about them."""
-        self._shares = [*shares]
-        self._share_declared = 0.0
-        """The lower bound of the share of declared URLs that were seen, the largest of all accepted
-        classes."""
-        self._refused: list[Refused] = []
-        self._missing: set[int] | None = None
-        """The pages that only skipped URLs lead to; None if they must be computed again."""
-        self.led: dict[Key, dict[Location, bool]] = {}
 
     @cached_property
     def _shares_seen(self) -> SharesSeen:
@@ -185,16 +169,21 @@ class _Skips:
         return Reach(links, self._groups, self._form) if links else None
 
     @property
-    def left(self) -> int:
-        """How many URLs are in no class that was accepted."""
-        return len(self._groups.pages) - len(self._pages.skipped)
-
-    @property
     def is_unsure(self) -> bool:
         """Whether a class was refused for lack of evidence, and another order may accept more."""
         return bool(self._unsure) and self._is_reordered
 
-    def rules(self) -> Iterator[tuple[SkipClass, LearnedRule]]:
+    def found(self) -> Skips:
+        """Judge all classes."""
+        rules = {found.key: rule for found, rule in self._rules()}
+        left = len(self._groups.pages) - len(self._pages.skipped)
+        domain = self._groups.site.domain
+        refused = proposed(
+            self._refused, self._pages.skipped, self._pages.look_at, domain, self._thresholds
+        )
+        return Skips([*rules.values()], frozenset(rules), left, [*refused], self._led)
+
+    def _rules(self) -> Iterator[tuple[SkipClass, LearnedRule]]:
         """Yield the classes that are accepted, each with its rule."""
         for found in self._classes:
             known = worth(self._prior(SKIP, [found.template])) if self._prior else 0
@@ -210,13 +199,6 @@ class _Skips:
                 self._pages.skipped |= found.members
                 self._missing = None
                 yield from rules
-
-    def refused(self) -> Iterator[LearnedRule]:
-        """Yield rules for refused classes, by the evidence that is left after all were judged."""
-        domain = self._groups.site.domain
-        return proposed(
-            self._refused, self._pages.skipped, self._pages.look_at, domain, self._thresholds
-        )
 
     def _judge(self, found: SkipClass, known: int = 0) -> Evidence | None:
         """Return the evidence for a class if it is enough, otherwise None.
@@ -280,7 +262,7 @@ class _Skips:
             and not found.sections
             and self._thresholds.accept_alias(pages, lost - hidden)
         ):
-            self.led[found.key] = {
+            self._led[found.key] = {
                 url: page not in alone
                 for page in found.pages
                 for url in self._pages.led(page, found)
