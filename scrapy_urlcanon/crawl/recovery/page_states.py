@@ -80,58 +80,36 @@ _WITHOUT_CONTENT = {
     Event.RAISED: State.MISSED,
     Event.ENDED: State.MISSED,
 }
-_KEEPS_NOTHING = (Event.CONFIRMED, Event.AGAIN, Event.CUT_OFF)
-TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
-    **{
-        state: {**_WITHOUT_CONTENT, **dict.fromkeys(_KEEPS_NOTHING, state)}
-        for state in (State.UNKNOWN, State.EXPECTED, State.MISSED)
-    },
+_CHANGES: Mapping[State, Mapping[Event, State]] = {
+    **dict.fromkeys((State.UNKNOWN, State.EXPECTED, State.MISSED), _WITHOUT_CONTENT),
     State.GIVEN: {
-        Event.SENT: State.GIVEN,
-        Event.ASKED: State.GIVEN,
-        Event.GOT: State.GIVEN,
-        Event.LED: State.GIVEN,
         Event.RAISED: State.MISSED,
         Event.CUT_OFF: State.MISSED,
-        Event.ENDED: State.GIVEN,
         Event.CONFIRMED: State.HAD,
         Event.AGAIN: State.EXPECTED,
     },
-    State.HAD: {
-        Event.SENT: State.HAD,
-        Event.ASKED: State.HAD,
-        Event.GOT: State.HAD,
-        Event.LED: State.HAD,
-        # The exception was raised on another response than the one that brought the page.
-        Event.RAISED: State.HAD,
-        Event.CUT_OFF: State.MISSED,
-        Event.ENDED: State.HAD,
-        Event.CONFIRMED: State.HAD,
-        Event.AGAIN: State.HAD,
-    },
+    # An exception was raised on another response than the one that brought the page.
+    State.HAD: {Event.CUT_OFF: State.MISSED},
+    # What is sent may be the URL that led elsewhere before.
     State.ELSEWHERE: {
-        # It may be the URL that led elsewhere before.
-        Event.SENT: State.ELSEWHERE,
         Event.ASKED: State.CHECKED,
         Event.GOT: State.GIVEN,
-        Event.LED: State.ELSEWHERE,
         Event.RAISED: State.MISSED,
         Event.CUT_OFF: State.MISSED,
-        Event.ENDED: State.ELSEWHERE,
-        Event.CONFIRMED: State.ELSEWHERE,
-        Event.AGAIN: State.ELSEWHERE,
     },
     State.CHECKED: {
-        Event.SENT: State.CHECKED,
-        Event.ASKED: State.CHECKED,
         Event.GOT: State.GIVEN,
         Event.LED: State.GIVEN,
         Event.RAISED: State.MISSED,
         Event.CUT_OFF: State.MISSED,
         Event.ENDED: State.ELSEWHERE,
-        Event.CONFIRMED: State.CHECKED,
-        Event.AGAIN: State.CHECKED,
     },
+}
+"""By state, the events that change it, and what it becomes."""
+
+TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
+    state: {event: changes.get(event, state) for event in Event}
+    for state, changes in _CHANGES.items()
 }
 """The next state, by state and event."""
 
