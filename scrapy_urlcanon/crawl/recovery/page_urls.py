@@ -6,7 +6,7 @@ does, audits have to compare with that, and a change of rules may show that it i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from scrapy import Request
 from w3lib.url import canonicalize_url
@@ -30,16 +30,13 @@ _LONGEST: Final = 1_000
 """The longest body, in bytes, of a request that is remembered."""
 
 
-class Sent:
+class Sent(NamedTuple):
     """The parts of a request that decide which page it gives."""
 
-    __slots__ = ("body", "dont_filter", "method", "url")
-
-    def __init__(self, url: str, method: str, body: bytes, *, dont_filter: bool) -> None:
-        self.url = url
-        self.method = method
-        self.body = body
-        self.dont_filter = dont_filter
+    url: str
+    method: str
+    body: bytes
+    dont_filter: bool
 
     @property
     def request(self) -> Request:
