@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
-    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.audit import Audit
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
@@ -110,10 +109,7 @@ class Crawl:
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
         self._make_order()
-        self.rule_changes = RuleChanges(
-            self.canonicalizer, self._on_rule_change, self._on_suspension
-        )
-        self._resume_suspensions()
+        self.rule_changes = self._make_rule_changes()
         if self.settings.record and self.is_run:
             from scrapy_urlcanon.crawl.record.recorder import Recorder
 
@@ -392,6 +388,7 @@ class Crawl:
             listeners=[part.dropped for part in listening if part],
             changes_urls=self.settings.changes_urls,
         )
+        self.rule_changes.on_change.append(self.dropped.forget)
 
     def _on_variant_of_earlier(self, request: Request, url: str) -> None:
         """Let the audit check that *request* is for the page that an earlier run got by *url*."""
@@ -407,20 +404,6 @@ class Crawl:
         """Let the order expect little of what is usually a duplicate in these programs."""
         if self.order:
             self.order.suspicions.recognised(found)
-
-    def _on_rule_change(self) -> None:
-        if self.fingerprinter:
-            self.fingerprinter.forget()
-        if self.dropped:
-            self.dropped.forget()
-
-    def _on_suspension(self, entry: RuleEntry, domain: str) -> None:
-        if self._shared:
-            self._shared.suspended(entry, domain)
-        if self._job_rules:
-            self._job_rules.suspend(entry, domain)
-        if self.earlier:
-            self.earlier.suspended(entry, domain)
 
     # Rules and fingerprinter.
 
@@ -456,12 +439,19 @@ class Crawl:
     def _make(self, kind: type[F]) -> F:
         return kind(self.canonicalizer, self.canonical_urls, self.first_urls, self._fallback)
 
-    def _resume_suspensions(self) -> None:
-        """Suspend the entries that earlier runs of the job suspended."""
+    def _make_rule_changes(self) -> RuleChanges:
+        """Make the part that changes rules; suspend what earlier runs of the job suspended."""
+        changes = RuleChanges(self.canonicalizer)
+        if self.fingerprinter:
+            changes.on_change.append(self.fingerprinter.forget)
+        if self._shared:
+            changes.on_suspend.append(self._shared.suspended)
         if self._job_rules:
             for entry, domain in self._job_rules.suspended:
-                self.rule_changes.suspend(entry, domain)
+                changes.suspend(entry, domain)
+            changes.on_suspend.append(self._job_rules.suspend)
             self._crawler.signals.connect(self._job_rules.spider_closed, signals.spider_closed)
+        return changes
 
 
 def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:

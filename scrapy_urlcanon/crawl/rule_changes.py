@@ -16,21 +16,14 @@ if TYPE_CHECKING:
 
 
 class RuleChanges:
-    """Changes the rules of a crawl.
+    """Changes the rules of a crawl."""
 
-    :param on_change: called after each change, since fingerprints may have changed.
-    :param on_suspend: called with each suspended entry and its domain.
-    """
-
-    def __init__(
-        self,
-        canonicalizer: Canonicalizer,
-        on_change: Callable[[], None],
-        on_suspend: Callable[[RuleEntry, str], None],
-    ) -> None:
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
         self._canonicalizer = canonicalizer
-        self._on_change = on_change
-        self._on_suspend = on_suspend
+        self.on_change: list[Callable[[], None]] = []
+        """Called after each change, since fingerprints may have changed."""
+        self.on_suspend: list[Callable[[RuleEntry, str], None]] = []
+        """Called with each suspended entry and its domain."""
         self._suspended: set[tuple[RuleEntry, str]] = set()
         self._declared: dict[str, dict[str, tuple[RuleSet, ...]]] = {}
 
@@ -44,8 +37,9 @@ class RuleChanges:
         self._suspended.add((entry, domain))
         if entry.option in BY_NAME:
             self._canonicalizer.suspend(entry, domain)
-            self._on_change()
-        self._on_suspend(entry, domain)
+            self._tell_of_change()
+        for listener in self.on_suspend:
+            listener(entry, domain)
         return True
 
     @property
@@ -65,4 +59,8 @@ class RuleChanges:
         declared = self._declared.setdefault(host, {})
         declared[by] = rule_sets
         self._canonicalizer.declare(host, tuple(chain.from_iterable(declared.values())))
-        self._on_change()
+        self._tell_of_change()
+
+    def _tell_of_change(self) -> None:
+        for listener in self.on_change:
+            listener()

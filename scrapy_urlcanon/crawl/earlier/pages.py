@@ -95,6 +95,7 @@ class EarlierPages:
         # Whether an entry was suspended since the keys were made, so that some may be outdated.
         self._has_other_keys = False
         self._rules = self._digest = ""
+        self._rule_changes.on_suspend.append(self.suspended)
         connect = self._crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
