@@ -142,16 +142,18 @@ class Noise:
     def explains(
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
     ) -> bool:
-        """Tell whether all lines in which two pages differ are noise or in *changed*."""
+        """Tell whether all lines in which two pages differ are noise or in *changed*.
+
+        False if not all of their lines are known: among those may be the only ones that differ.
+        """
         if one.lines is None or other.lines is None or hide_what_differs(one, other):
             return False
         mine, my_limit = sampled_lines(one)
         theirs, their_limit = sampled_lines(other)
-        known = {
-            shape
-            for shape in {*mine, *theirs}
-            if shape < min(my_limit, their_limit) and shape not in changed and not self.holds(shape)
-        }
+        if not my_limit == their_limit == UNBOUNDED:
+            return False
+        shapes = {*mine, *theirs}
+        known = {shape for shape in shapes if shape not in changed and not self.holds(shape)}
         differ = {shape for shape in known if mine.get(shape) != theirs.get(shape)}
         if not self.rotates(differ - theirs.keys()) or not self.rotates(differ & theirs.keys()):
             return False

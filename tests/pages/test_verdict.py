@@ -79,6 +79,23 @@ def test_another_page_is_fetched_twice_and_says_by_which_lines():
     assert (result.only_variant[0], result.only_kept[0]) == ("A dog", "A cat")
 
 
+def _below_a_large_menu(word):
+    items = "".join(f"<li>{'-'.join(letters)}" for letters in product("abcdefgh", repeat=3))
+    return shown(f"{items}<p>{' '.join(f'{word}{number}' for number in range(60))}")
+
+
+def _numbers_in_cells(word):
+    numbers = random.Random(word).choices(range(100_000), k=400)
+    return shown("".join(f"<td>{number}" for number in numbers))
+
+
+@pytest.mark.parametrize("page_of", [_below_a_large_menu, _numbers_in_cells])
+def test_what_differs_among_many_lines_tells_two_pages(page_of):
+    """The sample that is kept of the lines of a page may have none of those that differ."""
+    result, _ = verdict_of(lambda _: page_of("cat"), lambda _: page_of("dog"))
+    assert result.verdict is Verdict.ANOTHER
+
+
 def test_same_words_in_other_lines_are_one_page():
     """Not so the same words in another order: it may be what a page says."""
     text = "The red fox<p>jumps over the blue dog, and sleeps"
