@@ -43,14 +43,15 @@ _TEXT = """
 <xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 """
-# A drawing may contain text (SVG 2, chapter 11), and a template may be the shadow tree of its
-# parent, which browsers show (HTML Standard, section 4.12.3, "shadowrootmode").
+# A drawing may contain text (SVG 2, chapter 11) and HTML (chapter 12, "foreignObject"), as a
+# diagram does whose labels may break. A template may be the shadow tree of its parent, which
+# browsers show (HTML Standard, section 4.12.3, "shadowrootmode").
 _SHOWN_INSIDE = """
 <xsl:template match="svg"{mode} priority="1">
 <xsl:apply-templates mode="{drawn}"/>
 </xsl:template>
 <xsl:template match="text()" mode="{drawn}"/>
-<xsl:template match="text" mode="{drawn}">
+<xsl:template match="text|foreignobject" mode="{drawn}">
 <xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 <xsl:template match="template[@shadowrootmode]"{mode} priority="1">

@@ -29,13 +29,25 @@ def signature(html, date=""):
 
 
 def test_lines_are_those_that_a_reader_sees():
-    """Blocks end a line, and so does a text in a drawing; scripts and comments are not seen."""
+    """Blocks end a line, and so does what stands in a drawing; scripts and comments are unseen."""
     html = """<?xml version="1.0" encoding="latin-1"?><TITLE>T</TITLE><script>a</script>
     <div>one<b> two</b><!-- b --> three<script><p>c</script> four<P>five<br>six</div>
-    <svg><text>d</text><g><text>e</text></g></svg>seven <template><p>f</p>g</template>eight
+    <svg><text>d</text><g><text>e</text></g>-<foreignObject><p>d<b>e</b><svg>-</svg></foreignObject>
+    </svg>seven <template><p>f</p>g</template>eight
     <td\n class="x">nine</td>ten<pres>eleven</pres>"""
     assert folded_lines(text_of(parse(html))).decode().split("\n") == [
-        *("T", "one two three four", "five", "six", "d", "e", "seven eight", "nine", "teneleven")
+        *(
+            "T",
+            "one two three four",
+            "five",
+            "six",
+            "d",
+            "e",
+            "de",
+            "seven eight",
+            "nine",
+            "teneleven",
+        )
     ]
 
 
@@ -134,7 +146,9 @@ def test_document_of_any_depth_is_read():
     assert text_of(tree).replace("\n", "") == "a" + "b" * 5000 + "c" * 5000
 
 
-@pytest.mark.parametrize("unit", ["<text>", "<svg><text>", "<form method=post><svg><text>"])
+@pytest.mark.parametrize(
+    "unit", ["<text>", "<svg><text>", "<svg><foreignObject>", "<form method=post><svg><text>"]
+)
 def test_texts_of_a_drawing_are_read_once(unit):
     """However they are nested: else a small page would have a text without end."""
     assert text_of(parse(f"<svg>{unit * 12}one")).split() == ["one"]
