@@ -270,8 +270,11 @@ class Groups:
         once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
         most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
         agreeing = counts.get(most, 0)
-        # An earlier version of a page with many URLs may have been captured under several of them.
-        before = once | {page for page in unlike - {most} if counts[page] == len(self.forms(page))}
+        before = once
+        if agreeing >= CLEAR:
+            # An earlier version of a page with many URLs may have been captured under several.
+            others = unlike - {most}
+            before = once | {page for page in others if counts[page] == len(self.forms(page))}
         if agreeing >= max(CLEAR, 2 * sum(counts[page] for page in before)):
             once = before
         elif agreeing < max(CLEAR, 2 * len(once)):

@@ -270,7 +270,8 @@ class RewriteTemplates(Operation):
         return location
 
     def _apply_once(self, location: Location) -> Location:
-        is_other = self._found(location) is None
+        # The path tells most URLs that do not fit; the option itself looks at the query.
+        is_other = self._fits(parts_of(location.path)[0]) is None
         return location if is_other else super()._apply_once(location)
 
     def change(self, url: Url) -> Url:

@@ -92,11 +92,11 @@ class Trial:
         self.is_content = count_content(merges, self.changes, self._dropped)
         """Whether all counter-examples are content, and none is a page that changed."""
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
-            for number, merge in enumerate(merges):
-                merges.set_pages(number, self._joint_pages(merge))
+            for number in filter(merges.pages, range(len(merges))):
+                merges.set_pages(number, self._joint_pages(merges[number]))
         if any(step.is_template for step in candidate):
             wavering = self.groups.site.wavering
-            for number in range(len(merges)):
+            for number in filter(merges.pages, range(len(merges))):
                 urls = merges.sources(number)
                 if leave_out_one_thing(candidate, urls) or not wavering.isdisjoint(urls):
                     merges.set_pages(number, ())
