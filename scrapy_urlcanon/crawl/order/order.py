@@ -187,7 +187,8 @@ class Order:
         elif callable(settings.order_by):
             self._value = Scaled(settings.order_by)
         self._turns: BoundedMapping[str, Turns] = BoundedMapping(_MAX_SLOTS)
-        # By URL, since redirects and retries are other objects.
+        self._taken: WeakKeyDictionary[Request, Taken] = WeakKeyDictionary()
+        # By URL, for redirects, which are other objects.
         self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
         # By URL: the linking page, for requests without a Referer and for redirect targets.
         self._found_on: BoundedMapping[str, str] = BoundedMapping(_MAX_FOUND)
@@ -259,19 +260,20 @@ class Order:
         # Not by the identity of the object, which may have waited on the disk.
         referrer = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
         linked_by = self._found_on.pop(url) or referrer
-        self._in_flight[url] = Taken(url, features, name, priority, linked_by, expected, turn)
+        taken = Taken(url, features, name, priority, linked_by, expected, turn)
+        self._taken[request] = self._in_flight[url] = taken
         if self._redirected:
             self._end_redirects()
 
     def downloaded(self, request: Request, response: Response) -> None:
         """Note that *response* redirects *request*, if it does."""
-        taken = self._in_flight.get(request.url)
+        taken = self._taken.get(request)
         if taken and location_of(response):
             self._redirected.append((request, taken))
 
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which no redirect or retry follows."""
-        taken = self._in_flight.pop(request.url)
+        taken = self._answered(request)
         hops = self._hops(sources_of(request))
         if taken is None or mark_of(request, AUDIT):
             return
@@ -296,6 +298,13 @@ class Order:
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
             self._came(page, came, has_news=has_news, status=response.status)
+
+    def _answered(self, request: Request) -> Taken | None:
+        """Return *request* as it was taken; others may be on their way to the same URL."""
+        taken = self._taken.pop(request, None)
+        if taken is self._in_flight.get(request.url):
+            self._in_flight.pop(request.url)
+        return taken
 
     def output_of(self, response: Response) -> Output | None:
         """Return a collector for the spider's output for *response*, if that is a page."""
@@ -355,7 +364,7 @@ class Order:
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Learn that *request* brought nothing, if it was sent at all."""
-        taken = self._in_flight.pop(request.url)
+        taken = self._answered(request)
         hops = self._hops(sources_of(request))
         if isinstance(exception, IgnoreRequest):
             self._led_nowhere(hops)
