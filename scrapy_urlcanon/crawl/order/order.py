@@ -16,6 +16,7 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.fields import Fields
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, trust
+from scrapy_urlcanon.crawl.order.sent import url_with_fields
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.turns import USUAL, Turns
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
@@ -77,6 +78,8 @@ class Taken:
     expected: float
     turn: Turn
     """The rule that selected it. All rules but the best ignore what was expected."""
+    asked: str
+    """Its URL, with the fields that it sends."""
     goes_on: bool = False
     """Whether it was redirected and the request for the target waits."""
 
@@ -104,7 +107,7 @@ class Fetched:
 
     @standing.default
     def _standing(self) -> Standing:
-        return Standing(self.taken.url)
+        return Standing(self.taken.asked)
 
     @quality.default
     def _quality(self) -> str:
@@ -217,8 +220,8 @@ class Order:
                     self._found_on[url] = taken.linked_by
         suspected = self.suspicions.of(url)
         if page is None or page.links is None:
-            return self._url_features.of(url, ("no link", *suspected))
-        split = split_url(url)
+            return self._url_features.of(url_with_fields(request), ("no link", *suspected))
+        split = split_url(url_with_fields(request))
         context = (*page.links.context(url), page.standing.of(*split), page.quality, *suspected)
         features = self._url_features.of_split(*split, context, page.taken.features.coarse)
         page.leads[features.all] += 1
@@ -260,7 +263,8 @@ class Order:
         # Not by the identity of the object, which may have waited on the disk.
         referrer = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
         linked_by = self._found_on.pop(url) or referrer
-        taken = Taken(url, features, name, priority, linked_by, expected, turn)
+        asked = url_with_fields(request)
+        taken = Taken(url, features, name, priority, linked_by, expected, turn, asked)
         self._taken[request] = self._in_flight[url] = taken
         if self._redirected:
             self._end_redirects()
@@ -490,4 +494,4 @@ class Order:
         the first pages of a kind would teach nothing about later ones.
         """
         features = taken.features
-        taught.learn(features, share, self._url_features.renewed(taken.url, features))
+        taught.learn(features, share, self._url_features.renewed(taken.asked, features))
