@@ -37,6 +37,9 @@ _MUCH: Final = 0.2
 _FIRST: Final = 3
 """How many pages of a trap may have news, all within the first quarter of its fetches: the first
 login form is new too."""
+_HIDDEN: Final = 10
+"""If the server shows less than one of this many pages of a kind, that it refuses the others is
+usual."""
 _MAX_FOUND: Final = 10_000
 """For how many pages it is remembered which page linked them."""
 _MAX_WAYS: Final = 16
@@ -201,6 +204,11 @@ class Kinds:
             Kind(host, path, tuple(names)): Tally(**{**tally, "texts": tuple(tally["texts"])})
             for (host, path, names), tally in tallies
         }
+
+    def are_shown(self, url: str) -> bool:
+        """Tell whether the server usually shows the pages of the kind of *url*."""
+        tally = self.tallies.get(kind_of(url))
+        return tally is not None and _HIDDEN * tally.shown > tally.fetches
 
     def note(
         self,

@@ -306,12 +306,16 @@ class OrderedCrawl:
             has_news=has_news or news.is_unread,
             is_shown=outcome.is_shown,
         )
+        # A server that is out of order, or refuses to show what it usually shows, would end a crawl
+        # with all of its pages left.
+        says_something = outcome.is_shown or not (
+            outcome.has_server_failed or self._kinds.are_shown(url)
+        )
         note(url, found_on=self._canonical(taken.linked_by) if taken.linked_by else "")
         if first is not taken:
             # A rule for URLs that redirect to it would end these fetches too.
             note(self._canonical(first.url))
-        # Otherwise a server that is down for a while would end a crawl with all of its pages left.
-        if self._ending and not outcome.has_server_failed:
+        if self._ending and says_something:
             self._ending.note(
                 first.slot, first.priority, has_news=has_news, is_drawn=outcome.is_drawn
             )

@@ -77,8 +77,9 @@ async def test_refusals_are_no_sign_that_nothing_is_left(crawl):
     assert not [key for key in result.figures if key.startswith("novelty/trap/")]
 
 
+@pytest.mark.parametrize("status", [500, 403])
 @deferred_f_from_coro_f
-async def test_server_that_is_out_of_order_for_a_while_has_not_less_to_show(crawl):
+async def test_server_that_shows_nothing_for_a_while_has_not_less_to_show(crawl, status):
     """Two hundred errors in a row do not end the crawl: the pages after them are fetched."""
     posts = range(1, 301)
     asked = count()
@@ -86,12 +87,31 @@ async def test_server_that_is_out_of_order_for_a_while_has_not_less_to_show(craw
     def respond(request):
         if request.path == "/":
             return page("".join(f"<a href=/post/{number}>post</a>" for number in posts))
-        is_out_of_order = 30 <= next(asked) < 230
-        return page("", status=500) if is_out_of_order else page(words(request.path, 60))
+        shows_nothing = 30 <= next(asked) < 230
+        return page("", status=status) if shows_nothing else page(words(request.path, 60))
 
     result = await crawl(respond, {**STOPPING, "RETRY_ENABLED": False})
     assert result.stats["finish_reason"] == "finished"
     assert sorted(result.hits) == sorted(["/", *(f"/post/{number}" for number in posts)])
+
+
+@deferred_f_from_coro_f
+async def test_forms_that_were_never_shown_end(crawl):
+    """Forms that the server refuses to everybody do not keep a crawl going."""
+
+    def respond(request):
+        if request.path == "/":
+            return page(
+                "".join(f"<a href=/edit/{n}>x</a><a href=/post/{n}>x</a>" for n in range(9))
+            )
+        if request.path.startswith("/edit"):
+            return page("forbidden", status=403)
+        forms = "".join(f"<a href=/edit/{request.path[6:]}-{n}>x</a>" for n in range(60))
+        return page(forms + words(request.path, 60))
+
+    result = await crawl(respond, STOPPING)
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert {f"/post/{n}" for n in range(9)} <= {*result.hits}
 
 
 @deferred_f_from_coro_f
