@@ -138,6 +138,8 @@ class Usual:
     True
     """
 
+    __slots__ = ("mean", "weight")
+
     def __init__(self) -> None:
         self.mean = 0.0
         self.weight = 0.0

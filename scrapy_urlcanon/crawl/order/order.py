@@ -298,7 +298,9 @@ class Order:
             old = self._young.popleft()
             self._teach(self._leads_taught, old.taken, self._lead(old))
         if has_failed or self._value is None:
-            has_news = self._has_news(response, news)
+            usual = (self._turns.get(taken.slot) or Turns()).usual
+            has_news = self._has_news(usual, response, news)
+            usual.amount(news.worth)
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
             self._came(page, came, has_news=has_news, status=response.status)
@@ -434,19 +436,19 @@ class Order:
         # An image or an archive: other bytes are weak evidence of other content.
         return self._lines.news_of_bytes(response.body)
 
-    def _has_news(self, response: Response, news: News) -> bool:
+    def _has_news(self, usual: Usual, response: Response, news: News) -> bool:
         """Tell whether a page has news, by the parts of its lines that others do not share.
 
         Only if the result depends on it, since comparing how lines begin and end is slow.
         """
-        if not self._usual.is_much(news):
+        if not usual.is_much(news):
             return False
-        if not news.lines or not self._usual.may_be_little(news.worth):
+        if not news.lines or not usual.may_be_little(news.worth):
             return True
         page = page_of(response)
         texts = text_without_echoes(response.url, page.lower).split(b"\n")
         shares = self._frames.own_shares
-        return self._usual.is_much(news.without_common(shares, texts, page.lines.columns[2]))
+        return usual.is_much(news.without_common(shares, texts, page.lines.columns[2]))
 
     def _end_redirects(self) -> None:
         """Learn that the targets of some redirects are not fetched.

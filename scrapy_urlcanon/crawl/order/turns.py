@@ -7,6 +7,7 @@ from typing import Final
 from attrs import define, field
 
 from scrapy_urlcanon.crawl.order.lane import Turn
+from scrapy_urlcanon.novelty.news import Usual
 
 _COLD: Final = 16
 """The first requests of a site, this many, are taken by shape of URL in turn: too little is known
@@ -75,6 +76,8 @@ class Turns:
     ways: list[_Way] = field(factory=_ways)
     best: float = 0.0
     """A moving average of what the most promising requests brought recently."""
+    usual: Usual = field(factory=Usual)
+    """How many words are usual on the site."""
 
     @property
     def current(self) -> Turn:

@@ -304,6 +304,23 @@ async def test_other_sites_go_on_where_one_is_done(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_short_pages_are_news_beside_a_site_with_long_ones(crawl):
+    """What is little on one host may be news on another one."""
+    short = "http://short.example"
+    menu = words("menu", 60)
+
+    def respond(request):
+        number = int(request.target.rpartition("/")[2] or 0)
+        links = "".join(f"<a href=/{n}>x</a>" for n in (2 * number + 1, 2 * number + 2) if n < 90)
+        said = f"<p>{menu}<p>{words(request.url, 20)}<p>" if request.host == "short.example" else ""
+        return page((said or words(request.url, 900)) + links)
+
+    settings = {**STOPPING, "URLCANON_STOP": 0.2}
+    result = await crawl(respond, settings, start=[f"{SITE}/", f"{short}/"])
+    assert len([hit for hit in result.hits if hit.startswith(short)]) == 90
+
+
+@deferred_f_from_coro_f
 async def test_what_one_of_many_alike_links_leads_to_is_found_by_a_later_crawl(crawl, tmp_path):
     """News behind one of 300 equal links may be left; a later crawl that takes it up finds it."""
 
