@@ -58,6 +58,11 @@ class Turn(Enum):
     """A request of the shape that is next in turn (:meth:`Lane._of_next_shape`)."""
     DRAWN = auto()
     """Any request, drawn at random."""
+    DRAWN_OF_LEAST_TRIED = auto()
+    """One of the shapes that were fetched least often, drawn at random."""
+
+
+_DRAWN: Final = frozenset({Turn.DRAWN, Turn.DRAWN_OF_LEAST_TRIED})
 
 
 @define
@@ -178,7 +183,7 @@ class Lane:
         key, place = self._place(turn)
         self._since_rescored += 1
         self._has_drawn = turn is Turn.DRAWN
-        if self._has_drawn:
+        if turn in _DRAWN:
             self._room.draw_again()
         found = self._classes[key]
         number = found.at(place)
@@ -204,13 +209,14 @@ class Lane:
 
         What waits is drawn from at random. But what leads on may be few requests among many, as the
         next page of a list beside all that its first pages link. So each second fetch tries the
-        shape that was tried least, until all that wait had *tries*.
+        shape that was tried least, until all that wait had *tries*. Of that shape one is drawn too:
+        if only the last volumes of a journal have texts, those that have waited longest have none.
         """
         if not self._has_drawn:
             return Turn.DRAWN
         shapes = {each.shape for each in self._classes.values()}
         is_tried = len(shapes) == 1 or min(map(self._tried.__getitem__, shapes)) >= tries
-        return Turn.DRAWN if is_tried else Turn.LEAST_TRIED
+        return Turn.DRAWN if is_tried else Turn.DRAWN_OF_LEAST_TRIED
 
     def state(self) -> State:
         """Return all requests that wait, for :meth:`restore`."""
@@ -236,25 +242,30 @@ class Lane:
         """Return the class of the request that *turn* selects, and its place in the class."""
         if self._since_rescored >= max(_RESCORED, len(self._classes) // _SHARE_RESCORED):
             self._rescore()
-        if turn is not Turn.DRAWN:
+        if turn not in _DRAWN:
             return self._key(turn), 0
-        place = int(self._room.draw * self._size)
-        for key, each in self._classes.items():
+        waiting, size = [*self._classes.items()], self._size
+        if turn is Turn.DRAWN_OF_LEAST_TRIED:
+            waiting = self._least_tried()
+            size = sum(len(each) for _, each in waiting)
+        place = int(self._room.draw * size)
+        for key, each in waiting:
             if place < len(each):
                 return key, place
             place -= len(each)
         raise IndexError("none waits")
 
+    def _least_tried(self) -> list[tuple[bytes, _Class]]:
+        """Return the classes of the shapes that were fetched least often, by their features."""
+        # Written without a function call for each class, since there are thousands of classes.
+        tried, classes = self._tried, self._classes
+        fewest = min([tried[shape] for shape in {each.shape for each in classes.values()}])
+        return [(key, each) for key, each in classes.items() if tried[each.shape] == fewest]
+
     def _key(self, turn: Turn) -> bytes:
         classes = self._classes
-        # Written without a function call for each class, since there are thousands of classes.
         if turn is Turn.LEAST_TRIED:
-            tried = self._tried
-            fewest = min([tried[shape] for shape in {each.shape for each in classes.values()}])
-            ages = [
-                (each.first, key) for key, each in classes.items() if tried[each.shape] == fewest
-            ]
-            return min(ages)[1]
+            return min([(each.first, key) for key, each in self._least_tried()])[1]
         if turn is Turn.NEWEST:
             return max([(each.last, key) for key, each in classes.items()])[1]
         if turn is Turn.LEAST_KNOWN:

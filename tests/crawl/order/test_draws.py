@@ -60,6 +60,22 @@ def test_what_is_best_next_can_be_looked_at_while_the_crawl_learns():
         assert lane.peek(Turn.BEST) == lane.peek(Turn.BEST) == lane.take(Turn.BEST)[0]
 
 
+def test_shape_that_was_hardly_tried_is_drawn_from_too():
+    """Of the shape that was tried least a request is drawn at random, not the oldest one."""
+    lane = waiting(300)
+    for _ in range(90):
+        lane.take(Turn.OLDEST)
+    shapes = []
+    drawn = []
+    for _ in range(60):
+        assert lane.peek(Turn.DRAWN_OF_LEAST_TRIED) == lane.peek(Turn.DRAWN_OF_LEAST_TRIED)
+        number, features = lane.take(Turn.DRAWN_OF_LEAST_TRIED)
+        drawn.append(number)
+        shapes.append(features.coarse)
+    assert {shapes.count(shape) for shape in shapes} == {20}
+    assert 15 < len([number for number in drawn if number < 195]) < 45
+
+
 def test_what_was_not_drawn_keeps_its_place():
     """Requests that were not drawn keep their order, and none is lost."""
     lane = waiting(60)
@@ -76,9 +92,9 @@ def test_shapes_that_were_hardly_tried_have_each_second_turn():
         turns.append(lane.proving(10))
         assert lane.proving(10) is turns[-1]
         lane.take(turns[-1])
-    assert turns[:4] == [Turn.DRAWN, Turn.LEAST_TRIED] * 2
+    assert turns[:4] == [Turn.DRAWN, Turn.DRAWN_OF_LEAST_TRIED] * 2
     assert set(turns[40:]) == {Turn.DRAWN}
-    assert 8 < turns.count(Turn.LEAST_TRIED) < 20
+    assert 8 < turns.count(Turn.DRAWN_OF_LEAST_TRIED) < 20
     alone = Lane(lambda kinds: ([0.2] * len(kinds),) * 2, lambda kinds: [0.5] * len(kinds), Room())
     features = UrlFeatures()
     for number in range(9):
