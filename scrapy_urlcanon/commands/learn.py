@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -57,11 +57,11 @@ from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.learn import Learned, RuleInForce
+    from scrapy_urlcanon.learn import Learned, Observation, RuleInForce
 
 _DEFAULTS = Thresholds()
 
@@ -187,16 +187,18 @@ them has an observation, or if an error kept a domain from being learned.
         # The garbage collector would take an eighth of the time to search millions of URLs.
         with without_collecting():
             in_force = _in_force(arguments.inputs, kept, here, skipped)
-            learned = _learn(
-                arguments.inputs,
-                in_force,
-                thresholds,
-                domains,
-                skipped,
-                preset=preset,
-                rules=_rules_of_settings(settings),
-                jobs=jobs,
-            )
+            with _reading(arguments.inputs, skipped) as (observations, progress):
+                learned = learn(
+                    observations,
+                    thresholds=thresholds,
+                    domains=domains,
+                    in_force=in_force,
+                    preset=preset,
+                    rules=_rules_of_settings(settings),
+                    prior_of=prior_of,
+                    progress=progress,
+                    jobs=jobs,
+                )
         if not (learned.urls or learned.failed):
             raise InputError(nothing_of(arguments.inputs, skipped, domains))
         # With --domain, the file keeps its rules for other domains.
@@ -385,17 +387,11 @@ def _in_force(
     return combine(crawls, (*kept, *here), is_all=bool(here))
 
 
-def _learn(
-    inputs: Sequence[Path],
-    in_force: Iterable[RuleInForce],
-    thresholds: Thresholds,
-    domains: Sequence[str] | None,
-    skipped: Counter[str],
-    *,
-    preset: str,
-    rules: Mapping[str, Mapping[str, Any]] | None,
-    jobs: int,
-) -> Learned:
+@contextmanager
+def _reading(
+    inputs: Sequence[Path], skipped: Counter[str]
+) -> Iterator[tuple[Iterable[Observation], Callable[[str, int, int], None]]]:
+    """Show how far reading and learning are; yield what to learn from, and what to call."""
     console = console_of_process(stderr=True)
     columns = (
         SpinnerColumn(),
@@ -419,16 +415,8 @@ def _learn(
             detail = f"{done:,}/{count:,}  {name}"
             progress.update(learning, completed=done, total=count, detail=detail)
 
-        return learn(
-            Stores(inputs, skipped)
-            if {format_of(path) for path in inputs} == {"store"}
-            else observations_of(inputs, skipped, read_on),
-            thresholds=thresholds,
-            domains=domains,
-            in_force=in_force,
-            preset=preset,
-            rules=rules,
-            prior_of=prior_of,
-            progress=learn_on,
-            jobs=jobs,
+        are_stores = {format_of(path) for path in inputs} == {"store"}
+        yield (
+            Stores(inputs, skipped) if are_stores else observations_of(inputs, skipped, read_on),
+            learn_on,
         )
