@@ -91,7 +91,7 @@ class PageUrls:
         """Note that *request* brought *page* by *url*, unless that is the first URL of the page."""
         self._got.pop((page, callback))
         is_other = mark_of(request, RESCUE) or is_unrecorded(request)
-        # ``first_url`` may have changed since: another callback may have got another URL.
+        # The first URL may have changed since: another callback may have got another URL.
         first = self._fingerprints.first_urls.of(page)
         if is_other or first not in {None, url, *sources_of(request)}:
             self.know(page, callback, request, url)
