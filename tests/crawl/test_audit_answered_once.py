@@ -12,6 +12,11 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links
 
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+from scrapy_urlcanon.crawl.dropped.drop import Drop
+
 
 @pytest.mark.parametrize(
     "instead",
@@ -54,6 +59,45 @@ async def test_variant_that_is_refused_again_and_again(crawl):
     result = await crawl(shop(urls, answer), settings)
     assert result.pages == ["/", "/p"]
     assert 1 <= asked["/p?sid=1"] <= 5
+
+
+def test_refused_url_is_fetched_for_three_audits():
+    """One that was not refused is fetched for one audit only."""
+    url, entry = "http://a.example/?sid=1", RuleEntry("drop_params", "sid")
+    drop = Drop(Request(url), "http://a.example/", b"", frozenset([entry]), "a.example")
+    for outcomes in ([True, True, True], [True, False], [False]):
+        sample = AuditSample(Canonicalizer(), 0.01, 0.1)
+        record = sample.records.record(entry, "a.example")
+        for is_refused in outcomes:
+            assert sample.is_due(record, drop)
+            sample.note_audited(url, is_refused=is_refused)
+        assert not sample.is_due(record, drop)
+
+
+@pytest.mark.parametrize(
+    ("variant", "audited"),
+    [
+        (lambda _: page("", status=429), 4),
+        (lambda _: product("/r"), 10),
+        # Then the page that it is compared with shows itself again.
+        (lambda visit: page(f"<p>{'x' * visit}"), 10),
+    ],
+    ids=["nothing", "its page", "another page each time"],
+)
+@deferred_f_from_coro_f
+async def test_audits_that_are_all_refused(crawl, variant, audited):
+    """An entry is audited ten times in vain, and fewer times if no page ever shows itself again."""
+    pages = [f"/p{number}" for number in range(20)]
+
+    def answer(request, visit):
+        if request.query == "sid=1":
+            return variant(visit)
+        return page("", status=429) if request.query else product(request.path)
+
+    urls = ["/r", "/r?sid=1", *pages, *(f"{path}?ref=1" for path in pages)]
+    settings = {**SETTINGS, "URLCANON_RULES": {"site.example": {"drop_params": ["sid", "ref"]}}}
+    result = await crawl(shop(urls, answer), {**settings, "RETRY_ENABLED": False})
+    assert sum(hit.endswith("?ref=1") for hit in result.hits) == audited
 
 
 @deferred_f_from_coro_f

@@ -49,8 +49,12 @@ def test_outcome_by_sections(verdicts, expected):
     assert outcome(verdicts) is expected
 
 
-def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
-    """Once an entry was wrong, it is audited as often, however often it was right elsewhere."""
+@pytest.mark.parametrize(("refused", "audits"), [(0, 12), (5, 17), (30, 24)])
+def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before(refused, audits):
+    """Once an entry was wrong, it is audited as often, however often it was right elsewhere.
+
+    For each audit that the server refused there is one more, but not without end.
+    """
     sample = AuditSample(Canonicalizer(), 0.05, 0.1)
     record = sample.records.record(RuleEntry("drop_params", "id"), "a.example")
     for number in range(9):
@@ -61,8 +65,9 @@ def test_entry_that_is_wrong_is_looked_at_as_often_whatever_was_right_before():
     count = 0
     while record.need is Need.SUSPECTED:
         record.choose("f")
+        record.refused += count < refused
         count += 1
-    assert count == 12
+    assert count == audits
 
 
 @deferred_f_from_coro_f
