@@ -18,7 +18,7 @@ from scrapy_urlcanon.learn.classes.sinks import sink_rules
 from scrapy_urlcanon.learn.classes.skips import Skips, skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
 from scrapy_urlcanon.learn.miner import Miner
-from scrapy_urlcanon.learn.orders import rules_of_order
+from scrapy_urlcanon.learn.orders import rules_of_order, rules_of_separators
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.places import with_places
 from scrapy_urlcanon.learn.processes import in_processes
@@ -280,7 +280,10 @@ def learn_site(
         ]
     )
     new = [
-        *separators(site.semicolon_hosts, found),
+        *separators(
+            site.semicolon_hosts,
+            (*rules_of_separators(site.domain, site.reordered, thresholds), *found),
+        ),
         *rules_of_order(site.domain, site.reordered, site.visited, thresholds.confidence),
         *found,
     ]

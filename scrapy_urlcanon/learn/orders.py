@@ -1,5 +1,7 @@
 """Finds the hosts where the order of parameters matters, which every preset sorts.
 
+Also those where it does not, though ``;`` between the parameters hides it from a preset.
+
 Nearly every server reads parameters by name. If one does not, the variant that a crawl drops had
 other content.
 
@@ -10,6 +12,7 @@ same kind: on many sites only listings change, or everything else does.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +24,8 @@ from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from scrapy_urlcanon.learn.thresholds import Thresholds
+
 
 class Reordered(NamedTuple):
     """Two URLs that differ in the order of their parameters only, and what they showed."""
@@ -29,6 +34,8 @@ class Reordered(NamedTuple):
     one: str
     other: str
     is_same: bool
+    separator: str = "&"
+    """What separates these parameters; with ``;`` the URLs may also differ in the separator."""
 
 
 class Visited(NamedTuple):
@@ -39,16 +46,48 @@ class Visited(NamedTuple):
     is_steady: bool
 
 
-def are_reordered(one: str, other: str) -> bool:
-    """Tell whether two URLs differ in the order of their parameters.
+def separator_of(one: str, other: str) -> str:
+    """Return what separates parameters of which two URLs differ in the order; empty if in more.
 
-    >>> are_reordered("http://a.example/?b=1&a=2", "http://a.example/?a=2&b=1")
-    True
-    >>> are_reordered("http://a.example/?b=1&a=2", "http://a.example/?b=1&a=2#top")
-    False
+    >>> separator_of("http://a.example/?b=1&a=2", "http://a.example/?a=2&b=1")
+    '&'
+    >>> separator_of("http://a.example/?b=1;a=2", "http://a.example/?a=2&b=1")
+    ';'
+    >>> separator_of("http://a.example/?b=1&a=2", "http://a.example/?b=1&a=2#top")
+    ''
     """
-    queries = [url.partition("#")[0].partition("?")[2].split("&") for url in (one, other)]
-    return queries[0] != queries[1] and sorted(queries[0]) == sorted(queries[1])
+    one, other = (url.partition("#")[0].partition("?")[2] for url in (one, other))
+    if one != other:
+        for separator, between in (("&", "&"), (";", "[&;]")):
+            if sorted(re.split(between, one)) == sorted(re.split(between, other)):
+                return separator
+    return ""
+
+
+def rules_of_separators(
+    domain: str, seen: Iterable[Reordered], thresholds: Thresholds
+) -> Iterator[LearnedRule]:
+    """Yield a rule for each host where ``;`` separates parameters that are linked in any order.
+
+    To a preset a query with ``;`` is a single value, so it keeps the orders apart.
+    """
+    by_host: dict[str, list[Reordered]] = {}
+    for pair in seen:
+        if pair.separator == ";":
+            by_host.setdefault(pair.host, []).append(pair)
+    for host, pairs in sorted(by_host.items()):
+        same = [pair for pair in pairs if pair.is_same]
+        lost = len(pairs) - len(same)
+        if thresholds.is_enough(len(same), lost) and lost <= thresholds.lost * len(pairs):
+            evidence = Evidence(
+                pages=len(same),
+                merges=len(same),
+                counter_examples=lost,
+                bound=lower_bound(len(same), lost, thresholds.confidence),
+                confidence=thresholds.confidence,
+                examples=tuple(sorted((pair.one, pair.other) for pair in same)[:3]),
+            )
+            yield LearnedRule(domain, host, "query_separator", ";", "rewrite", evidence)
 
 
 def rules_of_order(
@@ -57,7 +96,8 @@ def rules_of_order(
     """Yield a rule ``sort_query = false`` for each host whose parameters must not be sorted."""
     by_host: dict[str, list[Reordered]] = {}
     for pair in seen:
-        by_host.setdefault(pair.host, []).append(pair)
+        if pair.separator == "&":
+            by_host.setdefault(pair.host, []).append(pair)
     steady = Counter((one.host, shape_of(one.path), one.is_steady) for one in visited)
     for host, pairs in sorted(by_host.items()):
         differ = [pair for pair in pairs if not pair.is_same]

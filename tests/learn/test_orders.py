@@ -39,3 +39,13 @@ def test_order_of_the_parameters_is_sorted_where_second_visits_differ_as_often(
     assert ("shop.example" in found) is is_kept
     assert Canonicalizer(found).canonicalize("http://b.shop.example/?b=1&a=2").endswith("?b=1&a=2")
     assert found == rules(seen[::-1])
+
+
+def test_parameters_between_semicolons_are_sorted_if_both_orders_show_one_page():
+    """If ``;`` separates parameters, two orders of them are one page, and the rule says so."""
+    one, other = "/?year={0};by=hats", "/?by=hats;year={0}"
+    assert rules([*pages(one, 40), *pages(other, 6)]) == {"shop.example": {"query_separator": ";"}}
+    mixed = pages("/?by=hats&year={0}", 6)
+    assert rules([*pages(one, 40), *mixed]) == {"shop.example": {"query_separator": ";"}}
+    differ = [see(other.format(i), f"other {i}") for i in range(6)]
+    assert rules([*pages(one, 40), *differ]) == {}

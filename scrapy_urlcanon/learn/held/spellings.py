@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.held.contents import HAS_MAIN, HAS_SIMHASH, weight
 from scrapy_urlcanon.learn.location import host_of
-from scrapy_urlcanon.learn.orders import Reordered, are_reordered
+from scrapy_urlcanon.learn.orders import Reordered, separator_of
 from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 if TYPE_CHECKING:
@@ -72,8 +72,9 @@ def _reordered(host: str, spellings: Mapping[bytes, Shown]) -> Iterator[Reordere
     )
     for url, other in others:
         flags = one[0] & other[0]
-        if flags & (HAS_MAIN | HAS_SIMHASH) and are_reordered(first, url):
+        separator = separator_of(first, url)
+        if separator and flags & (HAS_MAIN | HAS_SIMHASH):
             near = (one[2] ^ other[2]).bit_count() <= SIMHASH_BITS
             is_same = one[1] == other[1] if flags & HAS_MAIN else False
             is_same = is_same or (near and bool(flags & HAS_SIMHASH))
-            yield Reordered(host, first, url, is_same)
+            yield Reordered(host, first, url, is_same, separator)

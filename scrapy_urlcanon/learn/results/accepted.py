@@ -165,7 +165,7 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
 def separators(hosts: Iterable[str], rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
     """Yield ``query_separator`` for the hosts where ``;`` separates parameters, if rules need it.
 
-    Alone it merges next to nothing; its evidence is that of the first rule which needs it.
+    Its evidence is that of the first rule which needs it, or of its own.
     """
     rules = list(rules)
     for host in sorted({host.partition(":")[0] for host in hosts}):
