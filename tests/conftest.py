@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from copy import copy, deepcopy
 from inspect import isasyncgenfunction
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,9 +12,9 @@ import pytest
 from at_once import Site
 from command_line import run_warm
 from hypothesis import settings
+from quick_scrapy import make_quick
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
-from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils.defer import maybe_deferred_to_future
 from shop_site.stock import BOARDS, CATEGORIES, PRODUCTS
 from sites import ALONE, SITE, Crawl, FollowSpider
@@ -29,28 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 SHARED = Path(__file__).parents[2] / "shared"
 
 
-def quick_copy(settings):
-    """Return what ``BaseSettings.copy`` returns, in a third of the time.
-
-    Each crawl copies its settings twice, and thousands of crawls of three pages spend half of
-    their time on it, though nearly all values are strings and numbers.
-    """
-    made = copy(settings)
-    made.attributes = {
-        name: SettingsAttribute(own_copy(kept.value), kept.priority)
-        for name, kept in settings.attributes.items()
-    }
-    return made
-
-
-def own_copy(value):
-    """Return *value*, or a copy of it if it is mutable."""
-    if type(value) in {str, int, bool, float, type(None)}:
-        return value
-    return value.copy() if isinstance(value, BaseSettings) else deepcopy(value)
-
-
-BaseSettings.copy = quick_copy
+make_quick()
 
 SHARED_CRAWLS = ("shop_reports", "crawled_shop")
 """Fixtures that crawl a site."""
