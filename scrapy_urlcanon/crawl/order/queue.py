@@ -13,6 +13,7 @@ from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order import index
 from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
 from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore, Store
+from scrapy_urlcanon.crawl.scheduling.engine import under_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 _LEFT_AT_ONCE: Final = 100
 """After this many requests that are left, the engine handles the network. Writing 20,000 took
 seconds, in which the crawl did nothing else."""
+
+
+_WHILE_PROVING: Final = 4
+"""At most this many requests of a site are under way at once while its end is proved. What leads on
+may be a chain, as the pages of a list, of which only one can be fetched at a time: if there are 15
+draws for each of them, the proof is over after a few dozen."""
 
 
 class SiteQueue:
@@ -46,6 +53,11 @@ class SiteQueue:
     def __len__(self) -> int:
         """Return how many requests wait."""
         return self._size
+
+    @property
+    def is_proving(self) -> bool:
+        """Whether the end of what comes next is being proved."""
+        return self._crawl.draws(self._slot, max(self._lanes)) > 0
 
     def push(self, request: Request) -> None:
         """Add *request*.
@@ -168,11 +180,12 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             queue.push(request)
 
     def pop(self) -> Request | None:
-        """Return the next request; None if none waits, or many were left in a row."""
+        """Return the next request; None if none may be fetched now, or many were left in a row."""
         for _ in range(_LEFT_AT_ONCE):
-            if not self._slots:
+            slot = self._next()
+            if slot is None:
                 return None
-            slot = self._last = self._next()
+            self._last = slot
             queue = self.pqueues[slot]
             request = queue.pop()
             if not queue:
@@ -185,28 +198,39 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
 
     def peek(self) -> Request | None:
         """Return the request that :meth:`pop` would return, without removing it."""
-        return self.pqueues[self._next()].peek() if self._slots else None
+        slot = self._next()
+        return None if slot is None else self.pqueues[slot].peek()
 
     def _add(self, slot: str, queue: ScrapyPriorityQueue) -> None:
         self.pqueues[slot] = queue
         insort(self._slots, slot)
 
-    def _next(self) -> str:
-        """Return the slot whose turn it is.
+    def _next(self) -> str | None:
+        """Return the slot whose turn it is; None if no request may be fetched now.
 
         Scrapy's own queue examines all slots each time. Here the search stops at the first slot
         without active downloads, and no more slots can have some than there are downloads.
         """
         begin = bisect_right(self._slots, self._last)
-        found, fewest = "", -1
+        found, fewest = None, -1
         for number in chain(range(begin, len(self._slots)), range(begin)):
             slot = self._slots[number]
+            if self._has_to_wait(slot):
+                continue
             ((active, _),) = self._downloader_interface.stats((slot,))
             if not active:
                 return slot
             if fewest < 0 or active < fewest:
                 found, fewest = slot, active
         return found
+
+    def _has_to_wait(self, slot: str) -> bool:
+        """Tell whether enough requests of *slot*, whose end is being proved, are under way."""
+        if not cast("SiteQueue", self.pqueues[slot]).is_proving:
+            return False
+        slot_key = self._downloader_interface.get_slot_key
+        count = sum(slot_key(request) == slot for request in under_way(self.crawler))
+        return count >= _WHILE_PROVING
 
     def close(self) -> Any:
         """Store what waits; return what the scheduler has to store and return to the next run."""

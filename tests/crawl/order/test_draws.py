@@ -125,9 +125,9 @@ async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path
     assert sum(map(has_news, left)) <= SHARE * len(left)
 
 
-@pytest.mark.parametrize("first", [20, 25])
+@pytest.mark.parametrize(("first", "at_once"), [(20, 1), (25, 16)])
 @deferred_f_from_coro_f
-async def test_what_leads_on_is_followed_though_it_is_rare_among_what_waits(crawl, first):
+async def test_what_leads_on_is_followed_though_it_is_rare_among_what_waits(crawl, first, at_once):
     """The list pages that lead to news are followed, though few among very many forms."""
     last = first + 10
 
@@ -143,7 +143,9 @@ async def test_what_leads_on_is_followed_though_it_is_rare_among_what_waits(craw
         links = [*following, *(f"/topic/{topic}" for topic in topics)]
         return page("".join(f"<a href={link}>x</a>" for link in links))
 
-    result = await crawl(respond, {**STOPPING, "CLOSESPIDER_PAGECOUNT": 2_000})
+    limits = dict.fromkeys(("CONCURRENT_REQUESTS", "CONCURRENT_REQUESTS_PER_DOMAIN"), at_once)
+    settings = {**STOPPING, **limits, "CLOSESPIDER_PAGECOUNT": 2_000}
+    result = await crawl(respond, settings)
     assert {f"/topic/{number}" for number in range(10 * first + 10, 10 * last + 10)} <= {
         *result.hits
     }

@@ -10,6 +10,7 @@ from scrapy import Request
 from scrapy.squeues import FifoMemoryQueue
 from scrapy.utils.test import get_crawler
 
+from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
 
 SETTINGS = {
@@ -93,6 +94,25 @@ def test_many_slots_are_not_all_looked_at():
     found = [slot_of(queue.pop()) for _ in range(990)]
     assert found == [f"{number:04}" for number in range(1_000) if number % 100]
     assert active.looked_at <= 20
+
+
+def test_few_requests_are_under_way_while_an_end_is_proved(monkeypatch):
+    """While the end of a site is proved, no more than four of its requests are under way."""
+    queue = queue_of(Slots(b=9))
+    for number in range(4):
+        queue.push(Request(f"http://{'aaab'[number]}/{number}"))
+    crawler = ordered_crawler()
+    under_way = [Request("http://a/"), Request("http://b/")] * 3
+    crawler.engine._slot = SimpleNamespace(inprogress=under_way)
+    monkeypatch.setattr(Crawl.of(crawler).ordered, "draws", lambda slot, _: {"a": 86, "b": 0}[slot])
+    found = [slot_of(queue.pop())]
+    under_way.append(Request("http://a/"))
+    found += [slot_of(queue.pop())]
+    assert found == ["a", "b"]
+    assert queue.pop() is queue.peek() is None
+    assert len(queue) == 2
+    under_way.pop()
+    assert slot_of(queue.peek()) == slot_of(queue.pop()) == "a"
 
 
 @pytest.mark.parametrize("count", [0, 1])
