@@ -393,7 +393,11 @@ class RewriteList(_ListType):
 
 def _doubt_of_template(text: str) -> str | None:
     if "*" in text:
-        return f"the '*' in {text!r} stands for itself: {{rest:path}} stands for any text"
+        # Behind the ? a place takes any text as a value only: {name} alone has no value.
+        _, _, query = text.partition("?")
+        in_names = any("*" in piece.partition("=")[0] for piece in query.split("&"))
+        instead = "name each parameter: id={id}" if in_names else "{rest:path} stands for any text"
+        return f"the '*' in {text!r} stands for itself: {instead}"
     if re.search(_EXPRESSION, text):
         return f"{text!r} is no regular expression: {{id:digits}} stands for digits"
     return None

@@ -276,6 +276,8 @@ def test_problem_is_named(rules, problem):
         ({"skip": ["/a.html", "/{x:en|de}/p", "/{x}/a-b_(c)"]}, []),
         ({"drop_params": ["utm_.*", r"p\d"]}, ["'utm_.*' is no regular", r"'p\\d' is no regular"]),
         ({"skip": ["/admin/*", "!/b/*"]}, ["the '*' in '/admin/*' stands", "the '*' in '!/b/*'"]),
+        ({"skip": ["/a?b=*"]}, ["the '*' in '/a?b=*' stands for itself: {rest:path} stands"]),
+        ({"skip": ["/a?*"]}, ["the '*' in '/a?*' stands for itself: name each parameter"]),
         ({"rewrite_path": [["/a/*", "/b"], "!/c*"]}, ["the '*' in '/a/*'", "the '*' in '!/c*'"]),
         ({"drop_params": ["utm_*", "!utm_id", "a.b"], "keep_params": None}, []),
         ({"skip": ["/a/{rest:path}"], "rewrite_path": [["/a", "/*"], "!/c"], "www": "strip"}, []),
