@@ -311,6 +311,25 @@ def test_order_of_crawls_and_rows_does_not_matter():
     assert '"kind": "taken out"' in text
 
 
+def test_example_of_a_rule_has_what_the_rule_takes_away():
+    """Of a pair that two rules made one, each shows the URL with its own parameter."""
+    pair = ("http://a.example/?page=1", "http://a.example/?reference=home")
+    text = to_toml(
+        learn(
+            (),
+            in_force=[
+                RuleInForce("a.example", option, setting, 2, 0, examples=(pair,))
+                for option, setting in [
+                    ("default_params", {"page": "1"}),
+                    ("drop_params", ["reference"]),
+                ]
+            ],
+        )
+    )
+    assert '"page" = "1" # 2 of 2 audits the same: http://a.example/?page=1\n' in text
+    assert '"reference", # 2 of 2 audits the same: http://a.example/?reference=home\n' in text
+
+
 def test_rule_that_somebody_took_out_is_commented_out():
     """A rule that the last crawl of its domain did not have is commented out.
 

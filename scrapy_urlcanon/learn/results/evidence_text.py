@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.results.in_force import subject_of
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
@@ -60,7 +61,7 @@ def evidence_line(rule: LearnedRule) -> str:
             parts.append(_IN_FORCE if not parts else "not audited")
     if rule.doubt:
         parts.append(f"refused for {rule.doubt}")
-    return ", ".join(parts) + _example(rule.kind, evidence)
+    return ", ".join(parts) + _example(rule)
 
 
 def _pages(kind: str, evidence: Evidence) -> str:
@@ -74,11 +75,13 @@ def _pages(kind: str, evidence: Evidence) -> str:
     return f"{evidence.pages:,} of {pages} {found}"
 
 
-def _example(kind: str, evidence: Evidence) -> str:
-    for one, other in evidence.examples:
-        # The longer URL shows what the rule takes away; of a skip it is the skipped URL.
-        text = shown_url(one if kind == "skip" else max(one, other, key=len))
-        if kind == "contradicted":
+def _example(rule: LearnedRule) -> str:
+    parameter = f"{subject_of(rule.option, rule.setting)}="
+    for one, other in rule.evidence.examples:
+        # The URL that has the parameter, or the longer one, shows what the rule takes away.
+        longer = max(one, other, key=lambda url: (parameter in url, len(url)))
+        text = shown_url(one if rule.kind == "skip" else longer)
+        if rule.kind == "contradicted":
             text = f"{shown_url(one)} is not {shown_url(other)}"
         if len(text) <= _LONGEST:
             return f": {text}"
