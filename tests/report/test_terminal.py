@@ -260,8 +260,11 @@ def test_what_a_crawl_found_out_stands_in_the_report_as_figures(report):
         Point: (Point(10, 60), Point(50, 90), Point(100, 120)),
         TrapRow: (TrapRow("a.example/day/{1}", 40, 3, '"a.example": {"skip": ["/day/{p1}"]},'),),
     }
-    text = shown(show_report, evolve(report, contents=report.contents | found))
+    figures = {**report.figures, "novelty/left": 1_234}
+    text = shown(show_report, evolve(report, figures=figures, contents=report.contents | found))
     for line in (
+        "  120  words of news after 100 % of the fetches\n",
+        "1,234  requests not fetched, since nothing new was expected\n",
         "Wiki 0 at 0.example/\n  by generator\n",
         "and 12 others\n",
         "        40  a.example/day/{1}  3 new words\n",

@@ -286,7 +286,9 @@ class OrderedCrawl:
             lines += [f"{trap.fetches:10,}  {trap.kind}" for trap in news.traps[:5]]
         if news.left:
             left = sum(news.left.values())
-            lines.append(f"{left:10,}  not fetched: {self._left.path}")
+            lines.append(f"{left:10,}  not fetched, for URLCANON_TAKE_UP: {self._left.path}")
+            most = sorted(news.left.items(), key=lambda item: -item[1])[:5]
+            lines += [f"{count:10,}    {kind}" for kind, count in most]
         return lines
 
     def _is_under_way(self, request: Request) -> bool:

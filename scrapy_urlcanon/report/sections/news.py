@@ -90,10 +90,14 @@ class NewsCurve(Section):
         if not points:
             return
         screen.heading(cls.label)
-        screen.table(
+        rows = [
             (f"{words:,}", f"words of news after {part} % of the fetches")
             for part, words in _parts(points)
-        )
+        ]
+        left = report.figure("novelty/left")
+        if left:
+            rows.append((f"{left:,}", "requests not fetched, since nothing new was expected"))
+        screen.table(rows)
 
 
 def _parts(points: tuple[Point, ...]) -> list[tuple[int, int]]:

@@ -35,8 +35,9 @@ def calendar():
 
 
 @deferred_f_from_coro_f
-async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
+async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path, caplog):
     """A crawl of an endless site ends with all articles; a later one takes up what was left."""
+    caplog.set_level(logging.INFO)
     site, respond = calendar()
     result = await crawl(respond, STOPPING, start=[f"{site.host}/"])
     assert result.stats["finish_reason"] == NO_NEWS
@@ -46,6 +47,9 @@ async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
     assert result.figures["novelty/left"] == len(left) > 20
     assert {url.removeprefix(SITE) for url in left}.isdisjoint(result.hits)
     assert result.figures["novelty/trap/site.example/calendar/{1:digits}/{2:digits}/{3:digits}"]
+    days = Counter(url.count("/") for url in left)[6]
+    said = caplog.text.partition("not fetched, for URLCANON_TAKE_UP: ")[2]
+    assert f"{days:,}    site.example/calendar/{{1:digits}}/{{2:digits}}/{{3:digits}}\n" in said
     later = await crawl(
         lambda request: page(f"about {request.url}"), {"URLCANON_TAKE_UP": str(path)}, start=[]
     )
