@@ -13,6 +13,7 @@ from rich.progress import Progress
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
+from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import SKIP
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
+    from scrapy import Request
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
@@ -188,7 +190,7 @@ def _read(
 
 
 def _crawl(checks: list[RuleCheck], settings: Settings, console: Console) -> tuple[int, str]:
-    """Fetch the pairs of *checks*, and return how many responses came, and why the crawl ended."""
+    """Fetch the pairs of *checks*, and return how many pages came, and why the crawl ended."""
     for name, value in SETTINGS.items():
         settings.set(name, value, "cmdline")
     process = CrawlerProcess(settings)
@@ -199,9 +201,10 @@ def _crawl(checks: list[RuleCheck], settings: Settings, console: Console) -> tup
     with shown(progress):
         task = progress.add_task("Pairs", total=left)
 
-        def response_received() -> None:
+        def response_received(request: Request) -> None:
             nonlocal fetched
-            fetched += 1
+            # A robots.txt is no page.
+            fetched += request.callback is not NO_CALLBACK
             rest = sum(len(check.pairs) for check in checks)
             progress.update(task, completed=left - rest)
 

@@ -434,3 +434,4 @@ def test_robots_txt_is_obeyed_when_skipped_urls_are_fetched(blog):
     assert result.returncode == 0
     assert hits == ["/robots.txt"]
     assert "open 0 of 0 right, 30 not comparable" in " ".join(lines)
+    assert lines[-1] == "1 rule: 1 open; 0 pages fetched"
