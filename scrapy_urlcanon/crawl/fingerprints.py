@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -173,6 +173,12 @@ class PageFingerprints:
             is_own = self.reason_for_own_fingerprint(request, canonical or "") is not None
         if canonical is not None and canonical != url and not is_own:
             self.first_urls.know(fingerprint, url)
+
+    @overload
+    def page(self, request: Request) -> bytes: ...
+
+    @overload
+    def page(self, request: Request, url: str | None) -> bytes | None: ...
 
     def page(self, request: Request, url: str | None = None) -> bytes | None:
         """Return the fingerprint that all requests for the page of *request* share.

@@ -198,7 +198,7 @@ class Audit:
         another URL, as with ``URLCANON_REWRITE``, and may lack what this one shows.
         """
         page = self._fingerprints.page(drop.request)
-        got = page and self._requests.got_by(drop.request, page)
+        got = self._requests.got_by(drop.request, page)
         if not got or mark_of(drop.request, REWRITTEN):
             return drop
         entries = self._sample.merging_entries(drop._replace(first=got)).entries
@@ -206,7 +206,7 @@ class Audit:
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        if page is None or self._requests.lives.is_missed(page) or drop.is_declared:
+        if self._requests.lives.is_missed(page) or drop.is_declared:
             return False
         # A start URL that matches a template of `skip` was fetched. It says nothing about skipped
         # URLs.
@@ -214,15 +214,14 @@ class Audit:
 
     def _is_had(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        return drop.is_skipped or bool(page and self._requests.is_had_for(drop.request, page))
+        return drop.is_skipped or self._requests.is_had_for(drop.request, page)
 
     def _audit(self, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Begin the audit of *drop* if it is chosen; return whether it has begun."""
-        page = self._fingerprints.page(drop.request)
-        if page is None or not self._is_had(drop):
+        if not self._is_had(drop):
             self._sample.wait_for_page_of(drop)
             return False
-        return self._begin(page, drop, at_any_cost=at_any_cost)
+        return self._begin(self._fingerprints.page(drop.request), drop, at_any_cost=at_any_cost)
 
     def declared(self, drop: Drop, page: bytes) -> None:
         """Begin to compare *drop* with *page*, which declares its URL as canonical."""
@@ -232,7 +231,7 @@ class Audit:
     def note(self, request: Request, response: Response) -> None:
         """Note that the spider gets *response* to *request*, and begin audits that waited."""
         page = self._requests.pages.own(request)
-        if page is None or has_nothing(response):
+        if has_nothing(response):
             return
         self._sample.budget.pages += 1
         domain = domain_of(response.url)

@@ -306,13 +306,11 @@ class AuditSample:
 
     def merging_entries(self, drop: Drop) -> MergingEntries:
         """Return the entries without which *drop* would have had a canonical URL of its own."""
-        if drop.is_declared or drop.is_skipped:
-            return MergingEntries(tuple(drop.entries), is_joint=False)
         found = merging_entries(self._canonicalizer, drop.request.url, drop.first)
         if found.entries:
             return found
-        # Merged by a normalization that is always on. It is audited too, though it cannot be
-        # suspended.
+        # It was declared or skipped, or merged by a normalization that is always on. That is
+        # audited too, though it cannot be suspended.
         return MergingEntries(tuple(sorted(drop.entries)), is_joint=True)
 
     def may_need_recheck(self, entries: Iterable[RuleEntry], domain: str) -> bool:

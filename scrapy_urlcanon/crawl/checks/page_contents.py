@@ -98,7 +98,7 @@ class PageContents:
         """
         is_content = is_success(response) and response.body and not is_cut_short(response)
         page = self._requests.pages.own(request)
-        if page is None or not is_content or mark_of(request, AUDIT):
+        if not is_content or mark_of(request, AUDIT):
             return
         content = self.read(response)
         if self._contents.get(page) is None:

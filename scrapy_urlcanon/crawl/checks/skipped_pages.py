@@ -188,7 +188,7 @@ class SkippedPages:
         if response.url == case.drop.request.url:
             return None
         page = self._fingerprints.page(Request(response.url))
-        return response.url if page is not None and self._requests.lives.is_had(page) else None
+        return response.url if self._requests.lives.is_had(page) else None
 
     def _place_of(self, case: AuditCase, shown: PageDigest) -> str | None:
         """Return another URL by which the spider had the same page, or None."""
@@ -204,8 +204,8 @@ class SkippedPages:
         for url in self._urls.get(_key(shown)) or ():
             # Under the present rules, since some may have been suspended.
             page = self._fingerprints.page(Request(url))
-            content = page and self._contents.get(page)
-            if page and content:
+            content = self._contents.get(page)
+            if content:
                 found.append((url, page, content))
         return found
 

@@ -152,8 +152,8 @@ class DeclaredCanonicalPages:
         ):
             return
         page = self._requests.pages.own(request)
-        content = page and self._contents.get(page)
-        if not page or not content:
+        content = self._contents.get(page)
+        if not content:
             return
         for shown in {page, *self._requests.pages.redirected_to(request)}:
             for claim in self._claims.settle(shown):
@@ -181,7 +181,7 @@ class DeclaredCanonicalPages:
             return
         page = self._requests.pages.own(request)
         target_page = self._fingerprints.page(request, target)
-        if page is None or target_page is None:
+        if target_page is None:
             return
         callback = callback_of(request, self._crawler.spider)
         self._claims.withdraw(target_page, page, callback)

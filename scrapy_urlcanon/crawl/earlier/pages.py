@@ -156,7 +156,7 @@ class EarlierPages:
         if meta.get(REFETCH_KEY) or mark_of(request, AUDIT):
             return
         key = self._fingerprints.page(request)
-        url = self._got_by(key, request.url) if key and self._is_known else None
+        url = self._got_by(key, request.url) if self._is_known else None
         if url is None:
             return
         self._stats.inc(Stat.SEEN_SKIPPED)
@@ -272,8 +272,7 @@ class EarlierPages:
             return
         if is_cut_short(response) or is_made_up(request, response):
             return
-        page = self._fingerprints.page(request)
-        urls = {page: request.url} if page else {}
+        urls = {self._fingerprints.page(request): request.url}
         for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source:

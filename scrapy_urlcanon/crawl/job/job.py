@@ -266,7 +266,7 @@ class JobRecovery:
         identity = b""
         if is_unfiltered(request):
             identity = self._identities.get(request) or self._identity(request)
-        page = self._requests.pages.own(request) or b""
+        page = self._requests.pages.own(request)
         digest, url = b"", self._answered.get(request, request.url)
         if fingerprint == self._fingerprints.page(request):
             digest = self._digest(request, url)

@@ -44,7 +44,7 @@ def under_rules(
     for record, data, own in _scheduled(records, ended):
         request, known_as = request_of(data), data
         fingerprint = fingerprints.fingerprint(request)
-        page = fingerprints.page(request) or b""
+        page = fingerprints.page(request)
         is_given = mark_of(request, AUDIT) and ended.get(record.fingerprint) is Kind.FETCHED
         if is_given and request.url not in merged:
             # What an audit gave to the spider counts as had if it is a page of its own now.
@@ -99,7 +99,7 @@ def _merged_as_before(
         if record.fingerprint in pages:
             first.setdefault(record.fingerprint, data)
 
-    def page_of(data: dict[str, Any]) -> bytes | None:
+    def page_of(data: dict[str, Any]) -> bytes:
         return fingerprints.page(request_of(data))
 
     return {

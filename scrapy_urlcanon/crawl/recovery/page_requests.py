@@ -190,9 +190,9 @@ class PageRequests:
     def sent(self, request: Request) -> None:
         """Note that *request* goes to the downloader."""
         self._sweep()
-        page = self._fingerprints.page(request) if is_for_the_spider(request) else None
-        if page is None:
+        if not is_for_the_spider(request):
             return
+        page = self._fingerprints.page(request)
         self.pages.note(request, page)
         self._depths.note(page, request.meta.get("depth", 0))
         if begins_rescue(request):
@@ -244,7 +244,8 @@ class PageRequests:
         callback, pages = self._callback(request), self.pages.shown_by(response, request)
         if pages is None:
             return
-        if (page := self.pages.own(request)) and not pages[page]:
+        page = self.pages.own(request)
+        if not pages[page]:
             self._no_successes.add(request)
         if not is_unrecorded(request):
             # Only for pages that it lacked: otherwise two pages that link each other would keep
@@ -267,7 +268,7 @@ class PageRequests:
         """
         brought, to = response.request, self.pages.own(request)
         pages = brought and self._deliveries.pages_of(brought)
-        if not brought or not pages or not to:
+        if not brought or not pages:
             return
         page, callback = self._fingerprints.page(brought, request.url), self._callback(brought)
         step = to, self._callback(request)
@@ -299,8 +300,6 @@ class PageRequests:
             self._refused = request
             return
         page = self._fingerprints.page(request)
-        if page is None:
-            return
         variant, fate = original_of(request), None
         # An exact repetition need not wait: it would bring what the first request brings. A
         # rewritten request, or one that a rescue for another callback led to, is no repetition.

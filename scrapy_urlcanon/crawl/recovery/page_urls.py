@@ -71,7 +71,7 @@ class PageUrls:
         self,
         request: Request,
         url: str,
-        page: bytes | None,
+        page: bytes,
         pages: Mapping[bytes, bool],
         callback: str,
     ) -> None:
@@ -80,7 +80,7 @@ class PageUrls:
         :param url: the URL that was answered.
         :param pages: the pages of *request*, and for each whether content of the page itself came.
         """
-        if page and pages[page]:
+        if pages[page]:
             self._note(request, url, page, callback)
         for source_url in sources_of(request):
             source = self._fingerprints.page(request, source_url)

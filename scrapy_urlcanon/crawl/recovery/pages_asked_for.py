@@ -106,7 +106,7 @@ class PagesAskedFor:
                     own = self._fingerprints.page(request) if is_own else None
                     pages[request] = own or names[page]
 
-    def own(self, request: Request) -> bytes | None:
+    def own(self, request: Request) -> bytes:
         """Return the page of *request*, under the rules at the time it was sent."""
         return self._pages.get(request) or self._fingerprints.page(request)
 
@@ -134,8 +134,7 @@ class PagesAskedFor:
 
     def of(self, request: Request) -> dict[bytes, bool]:
         """Return the page of *request*, and the pages of :meth:`redirected_to`."""
-        page, sources = self.own(request), self.redirected_to(request)
-        return {**sources, page: True} if page else sources
+        return {**self.redirected_to(request), self.own(request): True}
 
     def shown_by(self, response: Response, request: Request) -> dict[bytes, bool] | None:
         """Return the pages of *request*, each with whether *response* is its content.

@@ -79,5 +79,5 @@ class PassedOn:
 
     def _tell(self, url: str) -> None:
         page = self._fingerprints.page(Request(url))
-        if page and url in self._split_off and (had := self._had.pop(url)):
+        if url in self._split_off and (had := self._had.pop(url)):
             self._on_had(page, *had)
