@@ -14,6 +14,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import LearnError
+from scrapy_urlcanon.learn.classes.gates import gate_rules
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
 from scrapy_urlcanon.learn.classes.skips import Skips, skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
@@ -277,6 +278,7 @@ def learn_site(
             *rules_of(site.domain, without_idle(miner.accepted)),
             *sinks,
             *in_few_lines(skips.rules, in_force),
+            *gate_rules(miner.groups, thresholds, miner.form),
         ]
     )
     new = [

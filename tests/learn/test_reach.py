@@ -199,3 +199,20 @@ def test_that_a_class_leads_to_most_of_its_pages_is_no_chance(tmp_path, linked, 
             links[number_of(topic)].append(url)
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="shutdown")
     assert bool(learned) == skips
+
+
+def test_form_that_only_what_takes_a_log_in_leads_to_is_not_lost(tmp_path):
+    """If all links that lead to a form to log in redirect to it, they are not skipped."""
+    answers = [f"/post/{i}/answer" for i in range(30)]
+    shown = {"/": (1, ""), **{f"/login?next={there}": (2, "") for there in answers}}
+    links = {None: ["/"], "/": answers, **{there: [f"/login?next={there}"] for there in answers}}
+    found = {
+        linked: learned_of(
+            tmp_path / str(len(linked)),
+            shown,
+            links | {"/": [*answers, *linked]},
+            reason="finished",
+        ).as_rules()
+        for linked in ((), ("/login?next=/post/7/answer",))
+    }
+    assert ["skip" in str(rules) for rules in found.values()] == [False, True]

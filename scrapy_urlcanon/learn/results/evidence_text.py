@@ -13,7 +13,7 @@ from scrapy_urlcanon.wording import count_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule
+    from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule
 
 # No crawl has so many pages. Without a bound, a long row of digits would take quadratic time.
 _NUMBER = r"[\d,]{1,20}"
@@ -49,7 +49,7 @@ def evidence_line(rule: LearnedRule) -> str:
         parts.append(IN_FORCE[rule.kind])
     else:
         if evidence.pages:
-            parts.append(_pages(rule.kind, evidence))
+            parts.append(_pages(rule))
             if rule.kind != "apart":
                 parts.append(f"{count_of(evidence.merges, 'request')} saved")
             if rule.kind == "skip" and evidence.placed < evidence.merges:
@@ -64,9 +64,12 @@ def evidence_line(rule: LearnedRule) -> str:
     return ", ".join(parts) + _example(rule)
 
 
-def _pages(kind: str, evidence: Evidence) -> str:
+def _pages(rule: LearnedRule) -> str:
+    kind, evidence = rule.kind, rule.evidence
     if kind == "sink":
-        urls = count_of(evidence.pages + evidence.merges, "URL")
+        # Of the URLs of a page one is fetched, unless all are skipped.
+        fetched = 0 if rule.is_skip else evidence.pages
+        urls = count_of(fetched + evidence.merges, "URL")
         return f"{urls} show {count_of(evidence.pages, 'page')}"
     pages = count_of(evidence.pages + evidence.counter_examples, "page")
     found = {"skip": "found under another URL", "apart": "not the same in another order"}.get(
