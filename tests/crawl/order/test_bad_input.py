@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.order.links import Links, trust
 
 PLAIN = {"CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False}
 NOVELTY = {**PLAIN, "URLCANON_ORDER": "novelty"}
-PAGES = 80
+PAGES = 50
 VISITS = count()
 
 

@@ -380,10 +380,13 @@ async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage)
     assert any("learns from scratch" in record.getMessage() for record in said) is bool(damage)
 
 
+PAGES = 200
+
+
 def tree(request):
     """Answer with links to four further pages, each under two URLs."""
     number = int(request.path[1:] or 0)
-    further = [n for n in range(4 * number + 1, 4 * number + 5) if n < 300]
+    further = [n for n in range(4 * number + 1, 4 * number + 5) if n < PAGES]
     # Of the last ones, which link nothing, the text is the same: no news that comes late.
     return page("page" + "".join(f"<a href=/{n}?sid={s}></a>" for n in further for s in (1, 2)))
 
@@ -397,7 +400,7 @@ async def test_job_takes_up_what_it_left_itself(crawl, tmp_path):
     job |= {"URLCANON_STOP": 0, "URLCANON_TAKE_UP": "left"}
     second = await crawl(tree, job, start=())
     paths = [hit.partition("?")[0] for hit in (*first.hits, *second.hits)]
-    assert sorted(paths) == sorted(f"/{n or ''}" for n in range(300))
+    assert sorted(paths) == sorted(f"/{n or ''}" for n in range(PAGES))
     assert not (tmp_path / "left").exists()
     assert urls_in(tmp_path / "left.taken-up")
 
@@ -453,7 +456,7 @@ async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_pat
     later = {"URLCANON_TAKE_UP": "left", "URLCANON_RULES": SID}
     hits += (await crawl(respond, later, spider=Prioritizing, start=())).hits
     pages = [hit.partition("?")[0] for hit in hits if not hit.endswith("low")]
-    assert sorted(pages) == sorted(f"/{n or ''}" for n in range(300))
+    assert sorted(pages) == sorted(f"/{n or ''}" for n in range(PAGES))
 
 
 @deferred_f_from_coro_f
@@ -466,7 +469,7 @@ async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplo
                 yield request.replace(callback=partial(Closures.parse, self))
 
     result = await crawl(tree, {**STOPPING, "URLCANON_RULES": SID}, spider=Closures)
-    assert {hit.partition("?")[0] for hit in result.hits} == {f"/{n or ''}" for n in range(300)}
+    assert {hit.partition("?")[0] for hit in result.hits} == {f"/{n or ''}" for n in range(PAGES)}
     assert result.stats["finish_reason"] == "finished"
     said = [record for record in caplog.records if "cannot be written" in record.getMessage()]
     assert [record.levelno for record in said] == [logging.WARNING]

@@ -1,6 +1,5 @@
 """Before URLCANON_STOP closes a crawl, requests are drawn at random from all that wait."""
 
-import json
 from itertools import count
 from random import Random
 
@@ -14,6 +13,7 @@ from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
 from scrapy_urlcanon.novelty.features import UrlFeatures
 
 SHARE = 0.05
+LINKED = 400
 STOPPING = {**ONE_BY_ONE, "URLCANON_ORDER": "novelty", "URLCANON_STOP": SHARE}
 
 
@@ -104,25 +104,36 @@ def test_shapes_that_were_hardly_tried_have_each_second_turn():
         assert alone.proving(10) is Turn.DRAWN
 
 
-@pytest.mark.parametrize("first", [100, 200, 300])
-@deferred_f_from_coro_f
-async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, tmp_path, first):
-    """News that nothing foretells keeps a crawl going if it is frequent among what waits."""
+async def fetched_of(crawl, has_news):
+    """Crawl 400 pages that one page links; return the fetches, and those with news not made.
 
-    def has_news(number):
-        return number > first and number % 5 == 0
+    :param has_news: tells of the number of a page whether it has news.
+    """
 
     def respond(request):
         number = int(request.target[1:] or 0)
         if number:
             return page(words(request.target, 60) if has_news(number) else "nothing")
-        return page("".join(f"<a href=/{n}>x</a>" for n in range(1, 601)))
+        return page("".join(f"<a href=/{n}>x</a>" for n in range(1, LINKED + 1)))
 
-    await crawl(respond, STOPPING)
-    path = tmp_path / "urlcanon-left-follow.jsonl"
-    lines = path.read_text().splitlines() if path.exists() else []
-    left = [int(json.loads(line)["url"].rpartition("/")[2]) for line in lines]
-    assert sum(map(has_news, left)) <= SHARE * len(left)
+    hits = (await crawl(respond, STOPPING)).hits
+    left = {*range(1, LINKED + 1)} - {int(hit[1:] or 0) for hit in hits}
+    return hits, left, [number for number in left if has_news(number)]
+
+
+@pytest.mark.parametrize("first", [100, 200])
+@deferred_f_from_coro_f
+async def test_news_behind_what_says_nothing_keeps_a_crawl_going(crawl, first):
+    """News that nothing foretells keeps a crawl going if it is frequent among what waits."""
+    _, left, missed = await fetched_of(crawl, lambda n: n > first and n % 5 == 0)
+    assert len(missed) <= SHARE * len(left)
+
+
+@deferred_f_from_coro_f
+async def test_crawl_without_such_news_ends(crawl):
+    """The same site without news is left after a fraction of its pages."""
+    hits, left, _ = await fetched_of(crawl, lambda _: False)
+    assert len(hits) < len(left)
 
 
 @pytest.mark.parametrize(("first", "at_once"), [(20, 1), (25, 16)])

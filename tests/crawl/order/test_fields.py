@@ -13,6 +13,8 @@ from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.news import SeenLines
 
 RECORDS = 60
+NOTES = 160
+"""More pages than a crawl fetches without news before it ends."""
 TEXT = words("text", 40)
 
 
@@ -41,13 +43,13 @@ async def test_crawl_does_not_end_where_all_text_stands_in_fields(crawl):
 
     def respond(request):
         path, _, query = request.target.partition("?")
-        notes = "".join(f"<a href=/note/{n}>n</a>" for n in range(200)) if path == "/" else ""
+        notes = "".join(f"<a href=/note/{n}>n</a>" for n in range(NOTES)) if path == "/" else ""
         again = f"<a href={path}?{query}a>again</a>" if notes or query else ""
         return page(f"{notes}<textarea>{words(path, 60)}</textarea>{again}")
 
     settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05, "CLOSESPIDER_PAGECOUNT": 900}
     result = await crawl(respond, settings)
-    assert {f"/note/{n}" for n in range(200)} <= {*result.hits}
+    assert {f"/note/{n}" for n in range(NOTES)} <= {*result.hits}
     assert result.stats["finish_reason"] == NO_NEWS
 
 
