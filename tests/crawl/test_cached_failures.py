@@ -8,6 +8,7 @@ from audited_shop import SETTINGS as AUDITED
 from audited_shop import WRONG, product, shop
 from loopback import Response, page, redirect
 from scrapy import Request
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, forget_queue, links, site
@@ -373,3 +374,44 @@ async def test_audit_is_not_answered_with_what_was_cached_without_us(crawl):
     result = await crawl(respond, {**SETTINGS, "URLCANON_AUDIT": 1.0})
     assert result.figures["audited"] >= 3
     assert result.figures.get("audit/false_merge", 0) == 0
+
+
+class AsksForAnotherUrl:
+    """A middleware that takes a page for a ban, and requests another URL of the page."""
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        middleware = cls()
+        middleware.crawler = crawler
+        return middleware
+
+    def process_response(self, request, response):
+        if b"banned" not in response.body:
+            return response
+        if "retry" in request.url:
+            request = get_retry_request(request, spider=self.crawler.spider)
+        return request.replace(url=f"{request.url}2", dont_filter=True)
+
+
+@pytest.mark.parametrize("url", ["/a?sid=", "/retry?sid="])
+@pytest.mark.parametrize("policy", ["DummyPolicy", "RFC2616Policy"])
+@deferred_f_from_coro_f
+async def test_ban_is_not_cached_for_what_is_asked_for_instead(crawl, policy, url):
+    """A banned response is not stored in the HTTP cache under the URL that is requested instead.
+
+    Else the next crawl would read the ban from the cache.
+    """
+    pages = {"/": links(url), url: page("banned"), f"{url}2": page("a")}
+    settings = {
+        **SETTINGS,
+        "DOWNLOADER_MIDDLEWARES": {AsksForAnotherUrl: 545},
+        "HTTPCACHE_POLICY": f"scrapy.extensions.httpcache.{policy}",
+        "HTTPCACHE_DIR": "cache",
+        "RETRY_TIMES": 2,
+        "CLOSESPIDER_PAGECOUNT": 9,
+    }
+    for hits in [["/", url, f"{url}2"], []]:
+        result = await crawl(site(pages), settings)
+        assert result.pages == ["/", f"{url}2"]
+        if policy == "DummyPolicy":
+            assert result.hits == hits

@@ -294,3 +294,19 @@ def test_command_that_shows_a_page_shows_it_once(tmp_path):
         assert server.hits == [f"{SITE}/"]
     assert done.stdout.count("This is page one") == 1
     assert "This is page id=2" not in done.stdout
+
+
+@deferred_f_from_coro_f
+async def test_rewriting_does_not_lead_out_of_the_allowed_domains(crawl):
+    """URLCANON_REWRITE does not rewrite a URL to a host outside `allowed_domains`.
+
+    The offsite middleware would drop the request, and the page would be lost.
+    """
+
+    class Www(FollowSpider):
+        allowed_domains = ("www.site.example",)
+
+    pages = {f"http://www.site.example{path}": links("/b") for path in ("/", "/b")}
+    settings = {"URLCANON_RULES": {"*": {"www": "strip"}}, "URLCANON_REWRITE": True}
+    result = await crawl(site(pages), settings, start=["http://www.site.example/"], spider=Www)
+    assert result.pages == ["http://www.site.example/", "http://www.site.example/b"]
