@@ -190,11 +190,20 @@ ODD = {
 
 
 def test_request_that_is_left_is_taken_up_as_it_was(tmp_path):
-    """A request that was left comes back with meta and cb_kwargs of all plain types."""
+    """A request that was left comes back whole, with meta and cb_kwargs of all plain types.
+
+    Lines that cannot be read are skipped.
+    """
     left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
-    left.add(Request(f"{SITE}/a", cb_kwargs=ODD, meta=ODD, headers={"X-A": "b"}))
+    own = {"method": "POST", "body": b"\xff", "priority": 3, "headers": {"X-A": "b"}}
+    left.add(Request(f"{SITE}/a", cb_kwargs=ODD, meta=ODD, **own))
+    with left.path.open("ab") as file:
+        file.write(b"{}\nno JSON\n\xff\n")
     [request] = left
-    assert (request.cb_kwargs, request.meta, request.headers["X-A"]) == (ODD, ODD, b"b")
+    assert (request.url, request.cb_kwargs, request.meta) == (f"{SITE}/a", ODD, ODD)
+    assert (request.method, request.body, request.priority) == ("POST", b"\xff", 3)
+    assert request.headers["X-A"] == b"b"
+    assert left.counts == {"site.example/a": 1}
 
 
 ITSELF = {}
@@ -504,17 +513,3 @@ async def test_pages_with_new_items_come_first(crawl, by, monkeypatch):
 def _count(response, items):
     del response
     return len(items)
-
-
-def test_request_comes_back_as_it_was(tmp_path):
-    """A request that was left comes back whole; lines that cannot be read are skipped."""
-    left = LeftRequests(tmp_path / "left", None)
-    left.add(Request(f"{SITE}/a", method="POST", body=b"\xff", meta={"depth": 2}, priority=3))
-    with left.path.open("ab") as file:
-        file.write(b"{}\nno JSON\n\xff\n")
-    [one] = left
-    assert (one.url, one.method, one.body, one.meta, one.priority) == (
-        *(f"{SITE}/a", "POST", b"\xff"),
-        *({"depth": 2}, 3),
-    )
-    assert left.counts == {"site.example/a": 1}
