@@ -51,7 +51,7 @@ class Command(ScrapyCommand):
             )
             action.add_arguments(subparser)
             super().add_options(subparser)
-            subparser.set_defaults(action=action, refuse=subparser.error)
+            subparser.set_defaults(action=action, prog=subparser.prog, refuse=subparser.error)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the action of *opts*."""
@@ -68,8 +68,9 @@ class Command(ScrapyCommand):
                 # message.
                 sys.stdout.flush()
         except (UsageError, ReportError) as error:
-            # This shows the usage of the action; Scrapy would show that of the whole command.
-            opts.refuse(str(error))
+            # One line: Scrapy would print the usage before it, most of it Scrapy's own options.
+            print(f"{opts.prog}: error: {visible_lines(str(error))}", file=sys.stderr)
+            self.exitcode = 2
         except (ConfigurationError, LearnError) as error:
             print(visible_lines(str(error)), file=sys.stderr)
             self.exitcode = 1

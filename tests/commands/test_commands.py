@@ -352,9 +352,7 @@ def test_a_fingerprinter_without_the_add_on_is_on(project):
         (process, []),
         (urlcanon, []),
         (urlcanon, ["explian"]),
-        (urlcanon, ["explain"]),
         (urlcanon, ["explain", "--jsn", "x"]),
-        (urlcanon, ["report", "missing.json"]),
         (process, ["seen", "import"]),
     ],
 )
@@ -365,6 +363,21 @@ def test_wrong_usage_is_an_error(tmp_path, run, arguments):
     assert "scrapy urlcanon" in result.stderr
     if len(arguments) > 1:
         assert result.stderr.startswith(f"usage: scrapy urlcanon {arguments[0]} ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["explain"], "expected either URLs or --stdin"),
+        (["report", "a\x1b.json"], "a%1B.json: cannot be read: No such file or directory"),
+        (["rules", "drop_parms"], "no such option: drop_parms; did you mean 'drop_params'?"),
+    ],
+)
+def test_error_is_one_line(tmp_path, arguments, error):
+    """What is wrong is not pushed off the screen by the usage, or by what a name holds."""
+    result = urlcanon(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr == f"scrapy urlcanon {arguments[0]}: error: {error}\n"
 
 
 def test_action_is_one_module(tmp_path, monkeypatch):
