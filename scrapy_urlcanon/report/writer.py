@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
@@ -75,7 +76,8 @@ class ReportWriter:
 
     def response_received(self, response: Response, request: Request) -> None:
         """Note the page that *request* led to, if it led to one."""
-        if not is_success(response):
+        # The recorder's second visit to a page is without a callback, as a robots.txt is.
+        if not is_success(response) or request.callback is NO_CALLBACK:
             return
         canonical = self._crawl.canonical_urls.of(request)
         if canonical:

@@ -70,6 +70,18 @@ def test_parameters_without_a_rule_are_those_that_select_pages(shop_reports):
     assert names.isdisjoint({"sort", "print", "sid", "utm_source"})
 
 
+@deferred_f_from_coro_f
+async def test_page_that_the_recorder_fetches_twice_is_one(crawl, tmp_path):
+    """A parameter is on as many pages as the crawl has URLs with it."""
+    path = tmp_path / "report.json"
+    settings = {"URLCANON_REPORT": path, "URLCANON_RECORD": tmp_path / "crawl.sqlite"}
+    urls = [f"/?id={number}" for number in range(8)]
+    result = await crawl(site({"/": links(*urls)}, missing=200), settings)
+    assert len(result.hits) > len(urls) + 1
+    (parameter,) = read_report(path).rows(Parameter)
+    assert (parameter.name, parameter.values, parameter.pages) == ("id", 8, 8)
+
+
 def test_csv_has_a_line_for_each_variant(shop_reports):
     """The CSV form holds the groups of the JSON form."""
     report = read_report(shop_reports / "report.json")
