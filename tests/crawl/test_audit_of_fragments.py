@@ -35,7 +35,7 @@ class Browser:
         _, _, route = request.url.partition("#")
         if not route:
             return None
-        shown = product(route, seed=int.from_bytes(request.url.encode()) % 1_000)
+        shown = product(route, seed=int.from_bytes(request.url.encode(), "big") % 1_000)
         return HtmlResponse(request.url, body=shown.body, encoding="utf-8", request=request)
 
 
