@@ -8,6 +8,7 @@ from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links
+from trap_sites import words
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.confidence import Outcome
@@ -413,3 +414,21 @@ def test_what_an_entry_is_off_for_is_counted_whatever_shows_it_later():
     record.turn_off(7)
     site.note_shared(lines[1])
     assert (len(record.others), record.outcome, record.until) == (2, Outcome.FAILS, 7)
+
+
+@deferred_f_from_coro_f
+async def test_entry_that_met_a_default_first_is_audited_again_whatever_others_took(crawl):
+    """An entry with the evidence of one content only is audited once more, beyond the room too.
+
+    With ``rewrite`` its first audit compares ``?page=1`` with the list, which begins there.
+    """
+    urls = [f"/list?page={n}" for n in range(1, 8)] + [f"/p?{k}={n}" for k in "abc" for n in "2345"]
+
+    def answer(request, _):
+        shown = f"{request.path} {request.query or 'page=1'}"
+        return page(f"<title>{shown}</title><p>{words(shown, 40)}")
+
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": [*"abc", "page"]}}}
+    settings = {**rules, **SETTINGS, "URLCANON_REWRITE": True}
+    result = await crawl(shop(urls, answer), settings)
+    assert {*urls[1:]} <= {*result.pages}

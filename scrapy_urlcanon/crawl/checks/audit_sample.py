@@ -325,10 +325,13 @@ class AuditSample:
         """Tell whether an entry is to be audited even beyond the budget.
 
         That is so without any verdict, for a suspect that is not cleared, and for a template of
-        ``skip`` that is not proved.
+        ``skip`` that is not proved; also with the evidence of a single content, if another entry
+        was wrong on the domain, since that one has taken the room.
         """
         if record.entry.is_skip:
             return record.outcome is Outcome.OPEN
+        if record.needs_recheck:
+            return any(suspect.domain == record.domain for suspect in self._suspected)
         if not record.judged:
             most = _IN_VAIN if self.is_answered else _UNANSWERED
             return not record.under_way and record.cannot_tell < most
