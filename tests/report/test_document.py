@@ -5,12 +5,14 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from scrapy_urlcanon import __version__
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.json_form import current_version, from_json, read_report, to_json
 from scrapy_urlcanon.report.section import sections
+from scrapy_urlcanon.report.sections.audit import AuditedRule
 from scrapy_urlcanon.report.sections.domains import Domain
 from scrapy_urlcanon.report.sections.summary import Funnel
 
@@ -132,6 +134,17 @@ def test_what_was_fetched_all_the_same_saved_nothing(audited):
     document["figures"]["audit/fetches"] = 200
     funnel = Funnel.of(from_json(json.dumps(document)))
     assert (funnel.saved_by_rules, funnel.to_fetch) == (0, 40)
+
+
+def test_skipped_url_that_is_audited_costs_nothing_that_a_drop_saved(audited):
+    """Nothing was dropped for it, so that the spider has asked for it itself."""
+    (row,) = audited.rows(AuditedRule)
+    skipped = evolve(row, rule="skip:/print/{id}", same=8, another=1, cannot_tell=3)
+    figures = {"requests": 100, "dropped": 60, "dropped/scrapy_would_keep": 50}
+    figures["audit/fetches"] = 20
+    contents = audited.contents | {AuditedRule: (row, skipped)}
+    funnel = Funnel.of(evolve(audited, figures=figures, contents=contents))
+    assert list(funnel.figures().values()) == [92, 10, 42, 40]
 
 
 def test_report_cut_short_says_so(report, tmp_path):

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.sections.audit import AuditedRule
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.report.document import Report
@@ -58,7 +60,13 @@ class Funnel:
         """Return the funnel of *report*."""
         dropped = report.figure("dropped")
         saved = min(report.figure("dropped/scrapy_would_keep"), dropped)
-        own = min(sum(map(report.figure, _OWN)), saved)
+        # No drop was counted as saved for a skipped URL that is fetched after all.
+        of_skipped = sum(
+            rule.compared + rule.cannot_tell
+            for rule in report.rows(AuditedRule)
+            if rule.rule.startswith(f"{SKIP}:")
+        )
+        own = min(max(sum(map(report.figure, _OWN)) - of_skipped, 0), saved)
         return cls(report.figure("requests") - own, dropped - saved, saved - own, own)
 
     @property
