@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import json
 import logging
 import os
 import pickle
@@ -15,7 +14,6 @@ import pytest
 from loopback import page
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
-from scrapy.core.scheduler import Scheduler
 from scrapy.exceptions import CloseSpider
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -487,92 +485,6 @@ async def test_page_is_fetched_twice_only_after_a_kill(crawl):
     result = await crawl(site(PAGES), JOB, start=start)
     assert result.hits == ["/"]
     assert "job/fetched_twice" not in result.figures
-
-
-@deferred_f_from_coro_f
-async def test_job_whose_queue_is_not_stored_is_made_anew(crawl, monkeypatch, caplog):
-    """If Scrapy fails to store its queue, the next run rebuilds it from the journal."""
-    settings = {**JOB, "CONCURRENT_REQUESTS": 1}
-
-    def torn(_, directory, state):
-        (Path(directory) / "active.json").write_text(json.dumps(state)[:1])
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Scheduler, "_write_dqs_state", torn)
-        first = await crawl(site(PAGES), {**settings, "CLOSESPIDER_PAGECOUNT": 1})
-    assert any("has not stored its queue" in r.getMessage() for r in caplog.records)
-    second = await crawl(site(PAGES), settings)
-    assert {*first.pages, *second.pages} >= {"/", "/a", "/b", "/c"}
-    assert second.figures["job/recovered"]
-
-
-class HearingSpider(FollowSpider):
-    """Notes which requests Scrapy reports as dropped."""
-
-    @classmethod
-    def from_crawler(cls, crawler, *args, **kwargs):
-        spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.dropped = []
-        crawler.signals.connect(spider.hear, signals.request_dropped)
-        return spider
-
-    def hear(self, request):
-        self.dropped.append(request.url)
-
-
-@deferred_f_from_coro_f
-async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, caplog):
-    """A request that Scrapy cannot write to its queue is kept in memory and fetched.
-
-    The job is not marked as closed in order, since Scrapy's queue lacks that request.
-    """
-    push = Scheduler._dqpush
-
-    def full(self, request):
-        if request.url.endswith(("/a", "/b")):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return push(self, request)
-
-    monkeypatch.setattr(Scheduler, "_dqpush", full)
-    result = await crawl(site(PAGES), JOB, spider=HearingSpider)
-    assert len(result.pages) == 5
-    # But for the variant: it was taken.
-    assert [url.partition("?")[0] for url in result.crawler.spider.dropped] == [f"{SITE}/d"]
-    (message,) = errors(caplog)
-    assert message.startswith("job/requests.queue cannot be written: No space left on device")
-    assert result.figures["job/unwritten"] == 2
-    assert scanned(FILE)[0].last_kind is not Kind.CLOSED
-
-
-class DeepSpider(FollowSpider):
-    """Puts into meta what is nested too deep to be pickled."""
-
-    def parse(self, response):
-        deep = []
-        for _ in range(5_000):
-            deep = [deep]
-        yield {"url": response.url, "text": response.text}
-        yield from response.follow_all(css="a", meta={"deep": deep})
-
-
-@pytest.mark.parametrize("order", [{}, {"URLCANON_ORDER": "novelty"}])
-@deferred_f_from_coro_f
-async def test_request_that_is_nested_too_deep_is_kept(crawl, caplog, order):
-    """A request that cannot be pickled is kept in memory, with the variants that wait for it.
-
-    Scrapy alone would lose it.
-    """
-    pages = {
-        "/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2"),
-        "/a?sid=2": page("a"),
-        "/b?sid=2": page("b"),
-    }
-    result = await crawl(site(pages), {**JOB, **order}, spider=DeepSpider)
-    assert result.pages == ["/", "/a?sid=2", "/b?sid=2"]
-    # The start page, the four links of it, and two in the place of what failed.
-    assert result.figures["requests"] == 7
-    assert result.figures["job/unserializable"] == 4 + 2
-    assert "Traceback" not in caplog.text
 
 
 class Broken:
