@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from itertools import chain
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
@@ -33,6 +34,9 @@ _WHILE_PROVING: Final = 4
 """At most this many requests of a site are under way at once while its end is proved. What leads on
 may be a chain, as the pages of a list, of which only one can be fetched at a time: if there are 15
 draws for each of them, the proof is over after a few dozen."""
+
+_PATIENCE: Final = 1.0
+"""Callbacks alone are waited for so many seconds. The engine asks every five seconds at least."""
 
 
 class SiteQueue:
@@ -154,6 +158,8 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         # The names of the slots in sorted order, in which they take turns.
         self._slots: list[str] = []
         self._last = ""
+        # Since when callbacks alone have been waited for; 0 if they are not.
+        self._stalled_at = 0.0
         super().__init__(crawler, downstream_queue_cls, key, start_queue_cls=start_queue_cls)
         if index.is_of_order(startprios):
             self._restore(startprios)
@@ -215,22 +221,31 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         found, fewest = None, -1
         for number in chain(range(begin, len(self._slots)), range(begin)):
             slot = self._slots[number]
-            if self._has_to_wait(slot):
-                continue
             ((active, _),) = self._downloader_interface.stats((slot,))
+            if self._has_to_wait(slot, active):
+                continue
             if not active:
                 return slot
             if fewest < 0 or active < fewest:
                 found, fewest = slot, active
         return found
 
-    def _has_to_wait(self, slot: str) -> bool:
-        """Tell whether enough requests of *slot*, whose end is being proved, are under way."""
+    def _has_to_wait(self, slot: str, active: int) -> bool:
+        """Tell whether enough requests of *slot*, whose end is being proved, are under way.
+
+        :param active: the number of its downloads.
+        """
         if not cast("SiteQueue", self.pqueues[slot]).is_proving:
             return False
         slot_key = self._downloader_interface.get_slot_key
         count = sum(slot_key(request) == slot for request in under_way(self.crawler))
-        return count >= _WHILE_PROVING
+        if count < _WHILE_PROVING:
+            self._stalled_at = 0.0
+            return False
+        if not active and not self._stalled_at:
+            # Only callbacks are at work. They may be waiting for a request that waits here.
+            self._stalled_at = monotonic()
+        return not self._stalled_at or monotonic() - self._stalled_at < _PATIENCE
 
     def close(self) -> Any:
         """Store what waits; return what the scheduler has to store and return to the next run."""

@@ -98,7 +98,8 @@ def test_many_slots_are_not_all_looked_at():
 
 def test_few_requests_are_under_way_while_an_end_is_proved(monkeypatch):
     """While the end of a site is proved, no more than four of its requests are under way."""
-    queue = queue_of(Slots(b=9))
+    active = Slots(a=1, b=9)
+    queue = queue_of(active)
     for number in range(4):
         queue.push(Request(f"http://{'aaab'[number]}/{number}"))
     crawler = ordered_crawler()
@@ -112,6 +113,12 @@ def test_few_requests_are_under_way_while_an_end_is_proved(monkeypatch):
     assert queue.pop() is queue.peek() is None
     assert len(queue) == 2
     under_way.pop()
+    assert slot_of(queue.peek()) == slot_of(queue.pop()) == "a"
+    under_way.append(Request("http://a/"))
+    active["a"] = 0
+    assert queue.pop() is None
+    # The callbacks of those under way may wait for this one.
+    monkeypatch.setattr("scrapy_urlcanon.crawl.order.queue._PATIENCE", 0.0)
     assert slot_of(queue.peek()) == slot_of(queue.pop()) == "a"
 
 
