@@ -272,7 +272,8 @@ def test_login_forms_that_nobody_came_to_are_no_other_pages():
     ]
     learned = learn([*login, *edits, *pages("/wiki/{}")])
     sinks = [(rule.pattern, rule.setting) for rule in learned.rules if rule.kind == "sink"]
-    assert sinks == [("shop.example/login/", ["next"])]
+    edits_skipped = "shop.example", ["/wiki/{a:digits}/edit"]
+    assert sinks == [("shop.example/login/", ["next"]), edits_skipped]
 
 
 def test_short_links_are_skipped_where_their_page_is_always_found_elsewhere():
