@@ -49,9 +49,9 @@ _LIKELY = tuple(
 _MOST_TOLD = 1_000
 """Counts of more URLs are scaled down to this, since more say nothing more."""
 
-_ODDS = 1.25
-"""How many times as likely as content it must be that captures changed.
-"""
+ODDS, ODDS_OF_SOLE_VALUE = 1.25, 4.0
+"""How many times as likely as content it must be that captures changed: for most rules, and for the
+only value of a parameter. No other value tells whether that is a view that few things have."""
 
 
 class Rate(NamedTuple):
@@ -74,7 +74,7 @@ class Rate(NamedTuple):
         """Return this rate with that of captures whose text is completely different."""
         return self._replace(most_far=far.most, likely_far=far.likely)
 
-    def explains(self, changed: int, of: int, far: int = 0, odds: float = _ODDS) -> bool:
+    def explains(self, changed: int, of: int, far: int = 0, odds: float = ODDS) -> bool:
         """Tell whether changes explain why *changed* of these URLs differ.
 
         They do if that is more likely by the factor *odds* than that some of the URLs are other

@@ -92,7 +92,14 @@ class Thresholds:
         )
 
     def accept(
-        self, pages: int, tally: Tally, rate: Rate, *, is_host: bool, is_choice: bool
+        self,
+        pages: int,
+        tally: Tally,
+        rate: Rate,
+        *,
+        odds: float,
+        is_host: bool,
+        is_choice: bool,
     ) -> bool:
         """Tell whether a rewrite is accepted with this evidence.
 
@@ -100,6 +107,7 @@ class Thresholds:
         :param tally: what is evidence against it, and how much of that may be pages that changed
             between two captures.
         :param rate: how often captures of the site change.
+        :param odds: how many times as likely as content it must be that these changed.
         :param is_host: whether it drops ``www`` or the scheme.
         :param is_choice: whether it replaces a word that is one of few. Then differences are not
             attributed to changes.
@@ -123,7 +131,7 @@ class Thresholds:
             and not is_choice
             and hard <= share * (pages + hard)
             and self._may_be_chance(tally.changed, tally.unclear, self.restless)
-            and rate.explains(tally.changed, tally.unclear, tally.far)
+            and rate.explains(tally.changed, tally.unclear, tally.far, odds)
         )
 
     def _may_be_chance(self, lost: int, of: int, share: float) -> bool:

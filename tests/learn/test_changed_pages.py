@@ -114,6 +114,18 @@ def test_few_pairs_of_many_that_differ_are_captures_that_changed():
     assert rules([*few, *still]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
+def test_what_differs_under_an_only_value_is_a_change_only_with_higher_odds():
+    """Three of sixty pairs that differ are changes under a session, and content under one view.
+
+    If sessions of other pages differ as often, the views are captures that changed too.
+    """
+    views = list(pairs("/a/{0}", "/a/{0}?view=plan", 3))
+    assert rules(pairs("/a/{0}", "/a/{0}?sid={0}", 3)) == {"shop.example": {"drop_params": ["sid"]}}
+    assert rules(views) == {}
+    found = rules([*views, *pairs("/b/{0}", "/b/{0}?sid={0}", 3)])
+    assert found["shop.example/a/"] == {"default_params": {"view": "plan"}}
+
+
 def test_looks_of_several_kinds_that_differ_alike_tell_how_often_captures_do():
     """Three kinds of pairs that differ equally often show how often captures change.
 

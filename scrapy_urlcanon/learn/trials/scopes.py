@@ -12,6 +12,7 @@ from scrapy_urlcanon.canonicalizer.url import home_of
 from scrapy_urlcanon.learn.held.merges import common_conditions, conditions_of
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.rates import ODDS, ODDS_OF_SOLE_VALUE
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.trials.siblings import siblings
 from scrapy_urlcanon.learn.trials.values import (
@@ -181,9 +182,17 @@ class ScopeSearch:
             pages - self._trial.fitted + self._trial.known,
             tally,
             self._groups.rate_of_change,
+            odds=self._odds,
             is_choice=self._trial.is_choice,
             is_host=self._is_host_wide,
         )
+
+    @cached_property
+    def _odds(self) -> float:
+        """How many times as likely as content it must be that captures changed."""
+        names, values_of = (*self._trial.any_value, *self._trial.valued), self._groups.values_of
+        is_sole = self._is_default() and all(len(values_of(name)) == 1 for name in names)
+        return ODDS_OF_SOLE_VALUE if names and is_sole else ODDS
 
     def _is_enough_by_itself(self, tally: Tally, pages: int) -> bool:
         """Tell whether the candidate holds for URLs with a parameter, judged by these URLs alone.
