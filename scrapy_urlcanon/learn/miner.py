@@ -9,7 +9,7 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.candidates import Duplicates, collect
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Duplicates, collect
 from scrapy_urlcanon.learn.candidates.allow_lists import allow_lists
 from scrapy_urlcanon.learn.candidates.differences import differing_options
 from scrapy_urlcanon.learn.candidates.hosts import other_hosts
@@ -24,10 +24,12 @@ from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.groups import Groups, as_it_is
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
-from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.location import locate, name_of, value_of
 from scrapy_urlcanon.learn.operations.base import apply_all
+from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, in_order, inserted, settled, unsettled
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Record, Thresholds, worth
 from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
 from scrapy_urlcanon.learn.trials.trial import Trial
@@ -58,6 +60,9 @@ have seen needs more."""
 MAX_ORDERS = 3
 """How often the rules are put into the order of the catalogue and mining goes on: in that order
 they may leave more to learn."""
+
+_MAX_DIGITS = 9
+"""How many digits the number of a version may have."""
 
 # What proposes candidates: single options first, then pairs of templates for what these leave.
 _OPTIONS = (differing_options, other_hosts)
@@ -273,6 +278,33 @@ class Miner:
         seen = (url for url in self.groups.site.locations if not defaults.isdisjoint(url.params))
         return {*trial.changes.values()}.isdisjoint(map(self.form, seen))
 
+    def _is_latest_version(self, trial: Trial, scope: Scope) -> bool:
+        """Tell whether the candidate drops a number that is that of the latest version of things.
+
+        If ``/edit/7?v=3`` is ``/edit/7``, and ``/edit/8?v=2`` is ``/edit/8``, which has no third
+        version, then ``v`` has no default: the next edit makes version 3 of the first an old one.
+        """
+        (step, *others) = trial.candidate
+        default = _version(step.default or "")
+        if others or default <= 1 or trial.known > 0:  # 1 may be a first page
+            return False
+        # By URL without the number: the largest number, and the URL with it.
+        latest: dict[Location, tuple[int, Location]] = {}
+        for url, bare in self.groups.affected([*map(DropParam, step.drops)], scope).items():
+            number = max(_version(value_of(p)) for p in url.params if name_of(p) in step.drops)
+            latest[bare] = max(latest.get(bare, (-1, url)), (number, url))
+        fewer = [
+            (bare, url)
+            for bare, (number, url) in latest.items()
+            if 0 <= number < default and bare in self.groups.pages
+        ]
+        other = sum(self.groups.shows_another(bare, url) for bare, url in fewer)
+        same = sum(
+            bool({*self.groups.pages_of(bare)} & {*self.groups.pages_of(url)} - {NO_EVIDENCE})
+            for bare, url in fewer
+        )
+        return same >= MIN_PROPOSERS and same > other
+
     def _is_part_of_refused(self, trial: Trial, tally: Tally) -> bool:
         """Tell whether a candidate may be just the luckiest part of a refused template.
 
@@ -300,6 +332,7 @@ class Miner:
                 self._is_led_back(trial, tally)
                 or self._is_part_of_refused(trial, tally)
                 or self._is_category(trial, tally.scope)
+                or self._is_latest_version(trial, tally.scope)
                 or self._asks_for_what_is_gone(tally.scope)
             )
         ]
@@ -448,3 +481,8 @@ class Miner:
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of any URL."""
         return settled(self.accepted, self._start(location))
+
+
+def _version(text: str) -> int:
+    """Return the number of a version; -1 if it is none."""
+    return int(text) if text.isdecimal() and len(text) <= _MAX_DIGITS else -1

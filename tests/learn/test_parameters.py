@@ -382,3 +382,23 @@ def test_default_is_not_for_a_section_that_only_a_template_leads_to():
             "default_params": {"print": "yes"},
         }
     }
+
+
+def test_number_of_the_latest_version_is_no_default():
+    """Without a number the latest version is shown; the next edit makes it another number."""
+    seen = []
+    for i in range(60):
+        latest = i % 3 + 1
+        seen.append(see(f"/w?c=edit&p={i}", f"thing {i}, version {latest}"))
+        versions = range(1, latest + 1)
+        seen += [see(f"/w?c=edit&p={i}&v={v}", f"thing {i}, version {v}") for v in versions]
+    assert rules(seen) == {}
+
+
+def test_number_that_all_lists_have_is_a_default_though_short_lists_are_the_same_with_others():
+    """Half of the lists are short, so that they are whole with ten entries, too."""
+    seen = []
+    for i in range(30):
+        texts = {"": f"list {i}", "&n=10": f"list {i}" + " cut" * (i % 2), "&n=20": f"list {i}"}
+        seen += [see(f"/w?p={i}{shown}", text) for shown, text in texts.items()]
+    assert rules(seen) == {"shop.example": {"default_params": {"n": "20"}}}
