@@ -20,7 +20,7 @@ _LONG_VALUE = 8
 """The least length of a query value to be treated as an echo where the page repeats it."""
 
 
-_PHRASE = re.compile(r"[^\W\d_]{2,}(?: [^\W\d_]{2,})+")
+_PHRASE = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}(?: [^\W\d_]{2,})+")
 
 
 class Shown:

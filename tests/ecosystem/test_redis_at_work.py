@@ -5,7 +5,7 @@ import logging
 from threading import Lock, Timer
 
 import pytest
-from crawl.test_profiles import BOARD, START, forum
+from board_site import BOARD, START, forum
 from ecosystem.shared_frontier import OURS, RULES
 from loopback import page
 from redis import Redis
