@@ -306,9 +306,10 @@ class AuditSample:
 
     def merging_entries(self, drop: Drop) -> MergingEntries:
         """Return the entries without which *drop* would have had a canonical URL of its own."""
-        found = merging_entries(self._canonicalizer, drop.request.url, drop.first)
-        if found.entries:
-            return found
+        if not (drop.is_declared or drop.is_skipped):
+            found = merging_entries(self._canonicalizer, drop.request.url, drop.first)
+            if found.entries:
+                return found
         # It was declared or skipped, or merged by a normalization that is always on. That is
         # audited too, though it cannot be suspended.
         return MergingEntries(tuple(sorted(drop.entries)), is_joint=True)
