@@ -12,9 +12,9 @@ from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ _MOST_REPORTED = 20
 class CanonicalUrls:
     """Canonicalizes the URLs of requests, with the options in their ``meta``."""
 
-    def __init__(self, canonicalizer: Canonicalizer, stats: CrawlStats) -> None:
+    def __init__(self, canonicalizer: Canonicalizer, crawler: Crawler) -> None:
         self._canonicalizer = canonicalizer
-        self._stats = stats
+        self._crawler = crawler
         self._unparsable: set[int] = set()
         self._reported_meta: set[str] = set()
 
@@ -82,7 +82,7 @@ class CanonicalUrls:
             and (has_no_host(url) or self._canonicalizer.canonical_or_none(url) is None)
         ):
             self._unparsable.add(hash(url))
-            self._stats.set(Stat.UNPARSABLE, len(self._unparsable))
+            Stat.UNPARSABLE.set(self._crawler, len(self._unparsable))
 
 
 def options_of(request: Request) -> Any:

@@ -27,7 +27,6 @@ from scrapy_urlcanon.crawl.scheduling.drops import hear_of_drops
 from scrapy_urlcanon.crawl.scheduling.engine import is_local, is_run
 from scrapy_urlcanon.crawl.scheduling.seen import obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
-from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
 if TYPE_CHECKING:
@@ -94,12 +93,11 @@ class Crawl:
         self.settings = settings if self.is_run else settings.having(audit=0.0)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
-        self.stats = CrawlStats(crawler)
-        self.unwritten = UnwrittenFiles(self.stats)
+        self.unwritten = UnwrittenFiles(crawler)
         share = getattr(load_object(crawler.settings["SCHEDULER"]), "urlcanon_shared", None)
         self._shared: SharedCrawl | None = share(crawler) if share and crawler.spider else None
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
-        self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
+        self.canonical_urls = CanonicalUrls(self.canonicalizer, crawler)
         self.first_urls = FirstUrls()
         if self.settings.report:
             from scrapy_urlcanon.crawl.dropped.linking_pages import LinkingPages
@@ -114,7 +112,7 @@ class Crawl:
             from scrapy_urlcanon.crawl.record.recorder import Recorder
 
             configuration = self.canonicalizer.configuration
-            self.recorder = Recorder(crawler, self.settings, configuration, self.stats)
+            self.recorder = Recorder(crawler, self.settings, configuration)
         if self.fingerprinter:
             self._make_safeguards(self.fingerprinter)
             self._make_software(self.fingerprinter)
@@ -129,7 +127,7 @@ class Crawl:
         if self.settings.clean_param:
             from scrapy_urlcanon.crawl.declared.clean_param import CleanParamRules
 
-            self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
+            self._clean_param = CleanParamRules(crawler, self.rule_changes)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
 
     def _make_order(self) -> None:
@@ -137,7 +135,7 @@ class Crawl:
         if self.settings.order:
             from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
 
-            parts = (self.settings, self.stats, self.unwritten, self.fingerprinter)
+            parts = (self.settings, self.unwritten, self.fingerprinter)
             self.ordered = OrderedCrawl(self._crawler, *parts, is_job=self._is_job)
         elif self._is_job:
             from scrapy_urlcanon.crawl.order.index import check_queue
@@ -154,13 +152,12 @@ class Crawl:
             self.settings,
             self.canonicalizer,
             self.canonical_urls,
-            self.stats,
             on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
         )
 
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
         """Make the parts that ensure that no page is lost."""
-        settings, crawler, stats = self.settings, self._crawler, self.stats
+        settings, crawler = self.settings, self._crawler
         compares = settings.audit or settings.declared_canonical
         recovers = self._is_job and settings.job_journal
         if recovers:
@@ -179,7 +176,6 @@ class Crawl:
             crawler,
             fingerprints,
             settings,
-            stats,
             is_whole=is_whole,
             make_lives=self._shared.lives if self._shared else PageLives,
         )
@@ -190,7 +186,6 @@ class Crawl:
                 crawler,
                 fingerprints,
                 self.requests,
-                stats,
                 self.unwritten,
                 rules=self._job_rules,
                 merged=self.audit.merged if self.audit else tuple,
@@ -211,7 +206,6 @@ class Crawl:
             self.settings.chosen_profiles,
             fingerprints,
             self.rule_changes,
-            self.stats,
             requests=self.requests,
             records_start=self.settings.record_start,
             make_parts=partial(self._make_parts, fingerprints),
@@ -225,9 +219,7 @@ class Crawl:
     def _make_parts(self, fingerprints: PageFingerprints) -> PartsOfPages:
         from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
 
-        parts = PartsOfPages(
-            self._crawler, self.canonical_urls, fingerprints, self.settings, self.stats
-        )
+        parts = PartsOfPages(self._crawler, self.canonical_urls, fingerprints, self.settings)
         if self.requests:
             self.requests.on_had.append(parts.had)
         if self.job:
@@ -253,7 +245,6 @@ class Crawl:
             fingerprints=fingerprints,
             requests=self.requests,
             rule_changes=self.rule_changes,
-            stats=self.stats,
             on_variant=self._on_variant_of_earlier,
         )
 
@@ -280,7 +271,6 @@ class Crawl:
             requests=requests,
             contents=contents,
             rule_changes=self.rule_changes,
-            stats=self.stats,
         )
         if settings.declared_canonical:
             from scrapy_urlcanon.crawl.declared.declared_canonicals import (
@@ -295,7 +285,6 @@ class Crawl:
                 requests=requests,
                 contents=contents,
                 rule_changes=self.rule_changes,
-                stats=self.stats,
                 audit=self.audit,
             )
         listening = (self._shared, self.recorder, self.declared_canonicals)
@@ -381,7 +370,7 @@ class Crawl:
         self.dropped = DroppedDuplicates(
             self.canonicalizer,
             fingerprints,
-            DropCounts(self._crawler, self.stats),
+            DropCounts(self._crawler),
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
             orphans=self.audit.suspension.orphans if self.audit else (),

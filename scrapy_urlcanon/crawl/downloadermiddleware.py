@@ -83,11 +83,11 @@ class UrlCanonDownloaderMiddleware:
         # A retry passes here again, and must not count twice.
         is_hop = sources_of(request) and "retry_times" not in request.meta
         if is_hop and crawl.fingerprinter and crawl.fingerprinter.is_redirect_to_itself(request):
-            crawl.stats.inc(Stat.REDIRECT_HOPS)
+            Stat.REDIRECT_HOPS.inc(self._crawler)
             # A site may redirect to another form of the URL than the one that the rules make.
             canonical = crawl.canonical_urls.of(request)
             if canonical and as_fetched(canonical, request.url) == request.url:
-                crawl.stats.inc(Stat.REDIRECT_HOPS_REWRITABLE)
+                Stat.REDIRECT_HOPS_REWRITABLE.inc(self._crawler)
         return crawl.audit.held.take(request) if crawl.audit else None
 
     def process_response(

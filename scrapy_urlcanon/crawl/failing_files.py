@@ -10,7 +10,8 @@ from scrapy_urlcanon.crawl.stats import Stat
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy.crawler import Crawler
+
 
 logger = logging.getLogger(__name__)
 
@@ -40,8 +41,8 @@ class FailingFile:
 class UnwrittenFiles:
     """Logs once for each file of a job that it cannot be written, and counts how often."""
 
-    def __init__(self, stats: CrawlStats) -> None:
-        self._stats = stats
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
         self._files: dict[Path, FailingFile] = {}
 
     def note(self, path: Path, error: OSError, consequence: str) -> None:
@@ -49,6 +50,6 @@ class UnwrittenFiles:
 
         :param consequence: as for :class:`FailingFile`.
         """
-        self._stats.inc(Stat.JOB_UNWRITTEN)
+        Stat.JOB_UNWRITTEN.inc(self._crawler)
         file = self._files.setdefault(path, FailingFile(path, "written", consequence))
         file.note(error.strerror or error)

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +64,6 @@ class SkippedRequests:
     _crawler: Crawler
     _canonicalizer: Canonicalizer
     _canonical_urls: CanonicalUrls
-    _stats: CrawlStats
     _places: SkipPlaces | None
     _on_skipped: Callable[[Drop], None] | None
 
@@ -97,9 +95,9 @@ class SkippedRequests:
             or leads_off_site(request, place, self._crawler.spider)
         ):
             return
-        self._stats.inc(Stat.SKIPPED, template=skip.entry)
+        Stat.SKIPPED.inc(self._crawler, template=skip.entry)
         if place is not None:
-            self._stats.inc(Stat.SKIP_PLACED)
+            Stat.SKIP_PLACED.inc(self._crawler)
             # The request of the spider, to be fetched if the replacement fails.
             linked = original_of(request)
             self._crawler.engine.crawl(rewritten(linked, place, skip=skip.entry))
@@ -131,7 +129,6 @@ def skipped_requests(
     settings: CrawlSettings,
     canonicalizer: Canonicalizer,
     canonical_urls: CanonicalUrls,
-    stats: CrawlStats,
     *,
     on_skipped: Callable[[Drop], None] | None,
 ) -> SkippedRequests | None:
@@ -157,7 +154,7 @@ def skipped_requests(
 
         places = SkipPlaces.of_crawl(Path(path))
     return SkippedRequests(
-        crawler, canonicalizer, canonical_urls, stats, places=places, on_skipped=on_skipped
+        crawler, canonicalizer, canonical_urls, places=places, on_skipped=on_skipped
     )
 
 

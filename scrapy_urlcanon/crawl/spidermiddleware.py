@@ -242,13 +242,13 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if is_own or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):
-            crawl.stats.inc(Stat.REWRITE_SIGNED)
+            Stat.REWRITE_SIGNED.inc(self.crawler)
             return request
         canonical = crawl.canonical_urls.of(request)
         url = canonical and as_fetched(canonical, request.url)
         if not url or url == request.url or leads_off_site(request, url, self.crawler.spider):
             return request
-        crawl.stats.inc(Stat.REWRITTEN)
+        Stat.REWRITTEN.inc(self.crawler)
         if crawl.sampling_audit and crawl.dropped:
             # The filter only sees the canonical URL, never a variant.
             crawl.sampling_audit.dropped(crawl.dropped.replaced(request, url))

@@ -214,6 +214,14 @@ class Stat(Enum):
         shown = {placeholder: name_in_stats(name) for placeholder, name in names.items()}
         return PREFIX + self.value.format(**shown)
 
+    def inc(self, crawler: Crawler, count: int = 1, **names: str) -> None:
+        """Add *count* to this stat of *crawler*; *names* are as for :meth:`key`."""
+        crawler.stats.inc_value(self.key(**names), count)
+
+    def set(self, crawler: Crawler, value: float | str, **names: str) -> None:
+        """Set this stat of *crawler* to *value*; *names* are as for :meth:`key`."""
+        crawler.stats.set_value(self.key(**names), value)
+
     def counts(self, stats: Mapping[str, Any]) -> dict[str, int]:
         """Return the counts in *stats* by the value of the only placeholder, highest first.
 
@@ -221,22 +229,3 @@ class Stat(Enum):
         {'/b': 2, '/a': 1}
         """
         return dict(by_count(figures_under(PREFIX + self.value.partition("{")[0], stats)))
-
-
-class CrawlStats:
-    """Sets and counts the stats of a crawl."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    def inc(self, stat: Stat, count: int = 1, **names: str) -> None:
-        """Add *count* to *stat*."""
-        self._crawler.stats.inc_value(stat.key(**names), count)
-
-    def set(self, stat: Stat, value: float | str, **names: str) -> None:
-        """Set *stat* to *value*."""
-        self._crawler.stats.set_value(stat.key(**names), value)
-
-    def all(self) -> dict[str, Any]:
-        """Return all stats of the crawl, including those of Scrapy."""
-        return self._crawler.stats.get_stats()

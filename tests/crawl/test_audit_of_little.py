@@ -14,7 +14,6 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.entries.figures import AuditFigures
 from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.sites import Sites
-from scrapy_urlcanon.crawl.stats import CrawlStats
 
 NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
 
@@ -54,7 +53,7 @@ def test_option_whose_parameters_were_judged_one_by_one_is_not_shown_itself():
         for name in ((), ("next",))
     )
     of_one.add(None)
-    AuditFigures(CrawlStats(crawler)).complete([of_one, of_all], Spider("a"))
+    AuditFigures(crawler).complete([of_one, of_all], Spider("a"))
     shown = {key.split("/")[3] for key in crawler.stats.get_stats()}
     assert shown == {"keep_params:next"}
 

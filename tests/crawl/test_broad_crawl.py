@@ -32,7 +32,6 @@ from scrapy_urlcanon.crawl.job import stored_rules
 from scrapy_urlcanon.crawl.job.job_rules import JobRules
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of
 from scrapy_urlcanon.crawl.software import known_software
-from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import Installation
 
@@ -320,7 +319,7 @@ def test_urls_of_hosts_that_may_yet_be_recognised_are_bounded(monkeypatch):
     monkeypatch.setattr(known_software, "_MOST_URLS_IN_ALL", 1_000)
     nothing = SimpleNamespace()
     software = known_software.KnownSoftware(
-        nothing, tuple, nothing, nothing, nothing,
+        nothing, tuple, nothing, nothing,
         requests=None, records_start=False, make_parts=nothing, on_recognised=nothing,
     )  # fmt: skip
     urls = [f"http://{host}.example/{number}" for host in range(300) for number in range(20)]
@@ -340,7 +339,7 @@ def test_site_that_is_recognised_does_not_have_all_others_written_again(tmp_path
     monkeypatch.setattr(stored_rules, "write_atomically", lambda _, text: written.append(text))
     (profile,) = (one for one in our_profiles() if one.name == "MediaWiki")
     settings = Settings({"JOBDIR": str(tmp_path)})
-    rules = JobRules(settings, UnwrittenFiles(CrawlStats(get_crawler(Spider))))
+    rules = JobRules(settings, UnwrittenFiles(get_crawler(Spider)))
     rules.guard(Canonicalizer().configuration, "warn")
     sizes = []
     for number in range(2_000):

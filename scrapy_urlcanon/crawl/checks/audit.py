@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _AT_ONCE = 200
 """No more audits are begun at an idle signal once this many are under way. In a broad crawl
@@ -71,7 +70,6 @@ class Audit:
     _requests: PageRequests
     _contents: PageContents
     _rule_changes: RuleChanges
-    _stats: CrawlStats
     on_audited: list[Callable[[AuditedPair], None]] = field(init=False, factory=list)
     """Called with the result for each variant that was audited."""
 
@@ -81,7 +79,7 @@ class Audit:
         self._sample = AuditSample(self._canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.records.sites
         """The evidence about the pages of each domain."""
-        self._variants = DroppedVariants(settings, self._stats)
+        self._variants = DroppedVariants(crawler, settings)
         self.held = HeldResponses(settings.pending_max_bytes)
         """Responses of audited variants that may yet be given to the spider."""
         self.cases = AuditCases(
@@ -93,7 +91,6 @@ class Audit:
             held=self.held,
             blame=self._make_blame(),
             skipped=self._make_skipped(),
-            stats=self._stats,
             on_concluded=self._concluded,
             rounds=rounds_of(crawler.settings),
         )
@@ -104,12 +101,11 @@ class Audit:
             fingerprints=self._fingerprints,
             requests=self._requests,
             rule_changes=self._rule_changes,
-            stats=self._stats,
             take=self._take,
         )
-        self.verdicts = AuditVerdicts(self._sample, self.suspension, self._stats)
+        self.verdicts = AuditVerdicts(self._sample, self.suspension, crawler)
         # Signals hold their receivers weakly.
-        self._walls = Walls(crawler, self._variants, contents, self._sample.budget, self._stats)
+        self._walls = Walls(crawler, self._variants, contents, self._sample.budget)
         self._requests.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)

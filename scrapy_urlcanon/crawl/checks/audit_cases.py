@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.sites import Sites
     from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
     from scrapy_urlcanon.crawl.dropped.drop import Drop
-    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
 
@@ -74,7 +73,6 @@ class AuditCases:
     _held: HeldResponses
     _blame: Blame
     _skipped: SkippedPages | None
-    _stats: CrawlStats
     _on_concluded: Callable[[AuditCase, AuditedPair], None]
     _rounds: Iterator[int]
     # By the address of the variant: the server never sees the fragment.
@@ -248,7 +246,7 @@ class AuditCases:
         request = marked(dropped, AUDIT, url, meta=given, **mark)
         # Before other requests: the verdict may save fetches, and decides about the rule sooner.
         request.priority += 1
-        self._stats.inc(Stat.AUDIT_FETCHES)
+        Stat.AUDIT_FETCHES.inc(self._crawler)
         self._crawler.engine.crawl(request)
 
     def _take(self, case: AuditCase, response: Response | None) -> bool:
@@ -342,7 +340,7 @@ class AuditCases:
             is_unread = is_file or judgement.reason == NO_TEXT
             if (case.is_refused or is_unread or case.is_undecided(judgement)) and case.response:
                 # It looks different and no control could explain why, so the spider is given it.
-                self._stats.inc(Stat.AUDIT_FETCHES)
+                Stat.AUDIT_FETCHES.inc(self._crawler)
                 self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
                 return
         # It is let through later if an entry that merged it proves wrong.

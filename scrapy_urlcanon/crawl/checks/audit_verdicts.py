@@ -12,23 +12,23 @@ from scrapy_urlcanon.pages.verdict import RESTLESS, SHARED, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
     from scrapy_urlcanon.crawl.checks.case import AuditCase, AuditedPair
     from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
     from scrapy_urlcanon.crawl.checks.entries.suspension import Suspension
     from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 
 class AuditVerdicts:
     """Counts verdicts for and against entries, and suspends the entries that fail."""
 
-    def __init__(self, sample: AuditSample, suspension: Suspension, stats: CrawlStats) -> None:
+    def __init__(self, sample: AuditSample, suspension: Suspension, crawler: Crawler) -> None:
         self._sample = sample
         self._suspension = suspension
-        self._stats = stats
-        self._figures = AuditFigures(stats)
+        self._crawler = crawler
+        self._figures = AuditFigures(crawler)
 
     def count(self, case: AuditCase, pair: AuditedPair) -> None:
         """Count the verdict of *case* about *pair*."""
@@ -37,17 +37,17 @@ class AuditVerdicts:
         if judgement.verdict is Verdict.CANNOT_TELL:
             # These count as refusals, so that more URLs are audited: others may show stable pages.
             is_restless = judgement.reason in {RESTLESS, SHARED} and case.fetches > 1
-            self._stats.inc(Stat.AUDIT_UNJUDGED)
+            Stat.AUDIT_UNJUDGED.inc(self._crawler)
             for record in records:
                 record.cannot_tell += 1
                 record.refused += case.is_refused or is_restless
                 record.unsettled += case.found is not None
             self._figures.show(records)
             return
-        self._stats.inc(Stat.AUDITED)
+        Stat.AUDITED.inc(self._crawler)
         other = pair.other
         if other:
-            self._stats.inc(Stat.AUDIT_FALSE_MERGE)
+            Stat.AUDIT_FALSE_MERGE.inc(self._crawler)
         reference = case.comparison.reference if case.comparison else None
         content = reference.content if reference else b""
         self._take_over(records, other, section_of(pair.url), content)

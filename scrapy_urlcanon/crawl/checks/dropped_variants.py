@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _FOUND = 20
 
@@ -32,10 +32,10 @@ class DroppedVariants:
     oldest are forgotten.
     """
 
-    def __init__(self, settings: CrawlSettings, stats: CrawlStats) -> None:
+    def __init__(self, crawler: Crawler, settings: CrawlSettings) -> None:
         self._max_count = settings.audit_max_pending
         self._max_bytes = settings.pending_max_bytes
-        self._stats = stats
+        self._crawler = crawler
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
         # The same drops in the same order, by domain, since a broad crawl has many domains.
         self._by_domain: dict[str, dict[str, Drop]] = {}
@@ -165,7 +165,7 @@ class DroppedVariants:
             len(remembered) > self._max_count or self._held.total > self._max_bytes
         ):
             self.forget(next(iter(remembered.values())).request)
-            self._stats.inc(Stat.AUDIT_FORGOTTEN)
+            Stat.AUDIT_FORGOTTEN.inc(self._crawler)
 
 
 def key_of(request: Request) -> str:

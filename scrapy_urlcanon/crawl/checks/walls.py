@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped.drop import Drop
-    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.same_page import PageDigest
 
 logger = logging.getLogger(__name__)
@@ -54,7 +53,6 @@ class Walls:
     _variants: DroppedVariants
     _contents: PageContents
     _budget: FetchBudget
-    _stats: CrawlStats
     # By the look of a wall: the page whose variant was fetched to test it.
     _asked: dict[int, bytes] = field(init=False, factory=dict)
     _next: int = field(init=False, default=1)
@@ -117,7 +115,7 @@ class Walls:
     def _let_through(self, drop: Drop) -> None:
         self._has_let_through = True
         self._variants.forget(drop.request)
-        self._stats.inc(Stat.AUDIT_ASKED_AGAIN)
+        Stat.AUDIT_ASKED_AGAIN.inc(self._crawler)
         self._crawler.engine.crawl(marked(drop.request, RELEASED))
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -42,9 +41,9 @@ class CleanParamRules:
     logged and not adopted.
     """
 
-    def __init__(self, crawler: Crawler, rule_changes: RuleChanges, stats: CrawlStats) -> None:
+    def __init__(self, crawler: Crawler, rule_changes: RuleChanges) -> None:
         self._rule_changes = rule_changes
-        self._stats = stats
+        self._crawler = crawler
         self._taken = 0
         # By host: the names that its ports declare, which are held against each of its URLs.
         self._names: Counter[str] = Counter()
@@ -70,11 +69,11 @@ class CleanParamRules:
         names = sum(len(rule.params) for rule in declared.rules)
         is_too_much = self._names[host] and self._names[host] + names > MOST_NAMES
         if is_too_much or self._taken + len(declared.rules) > _MOST_RULES:
-            self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.rules))
+            Stat.CLEAN_PARAM_NOT_TAKEN.inc(self._crawler, len(declared.rules))
             return
         self._taken += len(declared.rules)
-        self._stats.inc(Stat.CLEAN_PARAM_TAKEN, len(declared.rules))
-        self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.problems))
+        Stat.CLEAN_PARAM_TAKEN.inc(self._crawler, len(declared.rules))
+        Stat.CLEAN_PARAM_NOT_TAKEN.inc(self._crawler, len(declared.problems))
         for problem in declared.problems:
             logger.info(
                 "Clean-param of %(url)s: %(problem)s", {"url": shown_url(url), "problem": problem}

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.page import Page
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
@@ -74,7 +73,6 @@ class DeclaredCanonicalPages:
     _requests: PageRequests
     _contents: PageContents
     _rule_changes: RuleChanges
-    _stats: CrawlStats
     _audit: Audit
 
     def __attrs_post_init__(self) -> None:
@@ -85,7 +83,7 @@ class DeclaredCanonicalPages:
         # Pages that the duplicate filter has as seen only because of a claim.
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
         # Requests that were dropped because of that, and may be let through.
-        self._dropped = DroppedRequests(self._settings, self._stats)
+        self._dropped = DroppedRequests(self._crawler, self._settings)
         self._has_dupefilter = True
         # Pages that are fetched as probes, although the claim is believed.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
@@ -263,16 +261,16 @@ class DeclaredCanonicalPages:
         canonical = self._canonical_urls.of(request, target) or target
         domain = domain_of(source)
         if domain != domain_of(canonical):
-            self._stats.inc(Stat.DECLARED_FOREIGN)
+            Stat.DECLARED_FOREIGN.inc(self._crawler)
             return
-        self._stats.inc(Stat.DECLARED)
+        Stat.DECLARED.inc(self._crawler)
         # Imported here for a faster start: on most sites pages declare only themselves.
         from scrapy_urlcanon.learn.canonicals import is_implausible, way_of  # noqa: PLC0415
         from scrapy_urlcanon.learn.location import locate  # noqa: PLC0415
 
         one, other = locate(source), locate(canonical)
         if is_implausible(one, other):
-            self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
+            Stat.DECLARED_IMPLAUSIBLE.inc(self._crawler)
             return
         # From now on its pages are recorded, so that the lines which they share are known before
         # any two are compared.
@@ -376,9 +374,9 @@ class DeclaredCanonicalPages:
         if same_page:
             self._belief.discredit(claim)
             self._labels.proved(claim)
-        self._stats.inc(Stat.DECLARED_COMPARED)
+        Stat.DECLARED_COMPARED.inc(self._crawler)
         if not same_page:
-            self._stats.inc(Stat.DECLARED_WRONG)
+            Stat.DECLARED_WRONG.inc(self._crawler)
             if was_believed:
                 # If it was not believed, nothing was dropped because of it.
                 if not self._belief.holds(claim.way):
@@ -407,7 +405,7 @@ class DeclaredCanonicalPages:
         if not requests:
             return
         self._seen.pop(page)
-        self._stats.inc(Stat.DECLARED_RELEASED)
+        Stat.DECLARED_RELEASED.inc(self._crawler)
         first, *others = requests
         # The duplicate filter has the page as seen, so it drops the others again. As variants of
         # the first they wait for its outcome.
@@ -416,7 +414,7 @@ class DeclaredCanonicalPages:
             self._crawler.engine.crawl(with_url(request, request.url))
 
     def _warn_of(self, claim: Claim) -> None:
-        self._stats.inc(Stat.DECLARED_DISTRUSTED)
+        Stat.DECLARED_DISTRUSTED.inc(self._crawler)
         logger.warning(
             "Canonical URLs that pages of %(domain)s declare as %(source)s declares %(target)s "
             "are no longer believed: too many of them show another page. What was dropped for "

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _URLS_OF_A_PAGE = 10
 
@@ -26,10 +26,10 @@ class DroppedRequests:
     are forgotten.
     """
 
-    def __init__(self, settings: CrawlSettings, stats: CrawlStats) -> None:
+    def __init__(self, crawler: Crawler, settings: CrawlSettings) -> None:
         self._max_pages = settings.audit_max_pending
         self._max_bytes = settings.pending_max_bytes
-        self._stats = stats
+        self._crawler = crawler
         self._requests: OrderedDict[bytes, dict[str, Request]] = OrderedDict()
         self._held = HeldBytes(parts_of)
 
@@ -49,7 +49,7 @@ class DroppedRequests:
             self._held.add(request)
         while len(self._requests) > self._max_pages or self._held.total > self._max_bytes:
             self.take(next(iter(self._requests)))
-            self._stats.inc(Stat.DECLARED_FORGOTTEN)
+            Stat.DECLARED_FORGOTTEN.inc(self._crawler)
 
     def take(self, page: bytes) -> list[Request]:
         """Remove and return the requests for *page*, if any are remembered."""

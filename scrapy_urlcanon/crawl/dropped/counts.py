@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped.drop import Drop
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +40,8 @@ class DropCounts:
     During the crawl the stats may lag behind by a few drops.
     """
 
-    def __init__(self, crawler: Crawler, stats: CrawlStats) -> None:
-        self._stats = stats
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
         self._is_ours = True
         # Counted here and written to the stats in batches, since the stats collector is slower than
         # all else that is done for a drop.
@@ -110,12 +109,12 @@ class DropCounts:
     def _write(self) -> None:
         _make_room(self._domains)
         _make_room(self._entries)
-        self._stats.set(Stat.DROPPED, self._exact + self._variants)
-        self._stats.set(Stat.DROPPED_EXACT, self._exact)
-        self._stats.set(Stat.DROPPED_VARIANT, self._variants)
-        self._stats.set(Stat.DROPPED_SCRAPY_WOULD_KEEP, self._scrapy_would_keep)
+        Stat.DROPPED.set(self._crawler, self._exact + self._variants)
+        Stat.DROPPED_EXACT.set(self._crawler, self._exact)
+        Stat.DROPPED_VARIANT.set(self._crawler, self._variants)
+        Stat.DROPPED_SCRAPY_WOULD_KEEP.set(self._crawler, self._scrapy_would_keep)
         for option, count in self._rules.items():
-            self._stats.set(Stat.DROPPED_BY_RULE, count, option=option)
+            Stat.DROPPED_BY_RULE.set(self._crawler, count, option=option)
 
     def spider_closed(self, spider: Spider) -> None:
         """Set the final stats and log the summary."""
@@ -124,17 +123,17 @@ class DropCounts:
 
         self._write()
         dropped = self._exact + self._variants
-        self._stats.set(Stat.REQUESTS, _enqueued(self._stats.all()) + dropped)
+        Stat.REQUESTS.set(self._crawler, _enqueued(self._crawler.stats.get_stats()) + dropped)
         # A host may have the name that is used for all others together. It is counted among them.
         names = (each for each in by_count(self._domains) if each[0] != OTHER_DOMAINS)
         most = dict(islice(names, _TOP_DOMAINS))
         most[OTHER_DOMAINS] = dropped - sum(most.values())
         for domain, count in most.items():
             if count:
-                self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
+                Stat.DROPPED_ON_DOMAIN.set(self._crawler, count, domain=domain)
         for entry, count in by_count(self._entries)[:_TOP_ENTRIES]:
-            self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=entry)
-        stats = self._stats.all()
+            Stat.DROPPED_BY_ENTRY.set(self._crawler, count, rule=entry)
+        stats = self._crawler.stats.get_stats()
         # Scrapy's DummyStatsCollector keeps nothing, and there is nothing to sum up.
         if Stat.REQUESTS.key() in stats:
             logger.info(summary(stats), extra={"spider": spider})

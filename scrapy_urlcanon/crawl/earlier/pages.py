@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +73,6 @@ class EarlierPages:
     _fingerprints: PageFingerprints
     _requests: PageRequests | None
     _rule_changes: RuleChanges
-    _stats: CrawlStats
     _on_variant: Callable[[Request, str], None]
 
     def __attrs_post_init__(self) -> None:
@@ -159,7 +157,7 @@ class EarlierPages:
         url = self._got_by(key, request.url) if self._is_known else None
         if url is None:
             return
-        self._stats.inc(Stat.SEEN_SKIPPED)
+        Stat.SEEN_SKIPPED.inc(self._crawler)
         if self._requests:
             self._requests.got_before(request)
         if url != request.url:
@@ -295,7 +293,7 @@ class EarlierPages:
         except sqlite3.Error as error:
             self._failing.note(error)
         else:
-            self._stats.inc(Stat.SEEN_NOTED, len(done))
+            Stat.SEEN_NOTED.inc(self._crawler, len(done))
             for page in done:
                 del self._new[page.key]
         # If it failed, all are tried again with the next batch, not at once with each page.

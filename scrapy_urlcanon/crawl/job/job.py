@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.job.job_rules import JobRules
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +87,6 @@ class JobRecovery:
     _crawler: Crawler
     _fingerprints: PageFingerprints
     _requests: PageRequests
-    _stats: CrawlStats
     _unwritten: UnwrittenFiles
     _rules: JobRules
     _merged: Callable[[], Iterable[Request]]
@@ -229,7 +227,7 @@ class JobRecovery:
         begun_before = self._last_run.begun
         if fingerprint in begun_before and "retry_times" not in request.meta:
             begun_before.remove(fingerprint)
-            self._stats.inc(Stat.JOB_FETCHED_TWICE)
+            Stat.JOB_FETCHED_TWICE.inc(self._crawler)
         if is_unfiltered(request):
             self._identities[request] = self._identity(request)
         self._add(Record(Kind.BEGUN, fingerprint))
@@ -313,7 +311,7 @@ class JobRecovery:
             return self._add(Record(kind, fingerprint, identity=identity, request=data))
         except ValueError:
             # Scrapy keeps such a request in memory, and logs that.
-            self._stats.inc(Stat.JOB_UNSERIALIZABLE)
+            Stat.JOB_UNSERIALIZABLE.inc(self._crawler)
             return False
 
     def _add(self, record: Record) -> bool:
@@ -346,7 +344,7 @@ class JobRecovery:
         # In the order of the journal, as the first request with a fingerprint is the one fetched.
         for request in (*rewritten, *replay.rewritten):
             self._schedule_linked(request)
-        self._stats.set(Stat.JOB_RECOVERED, len(again))
+        Stat.JOB_RECOVERED.set(self._crawler, len(again))
         logger.warning(
             "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
             {

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -83,14 +82,12 @@ class OrderedCrawl:
         self,
         crawler: Crawler,
         settings: CrawlSettings,
-        stats: CrawlStats,
         unwritten: UnwrittenFiles,
         fingerprints: PageFingerprints | None,
         *,
         is_job: bool,
     ) -> None:
         self._crawler = crawler
-        self._stats = stats
         self._unwritten = unwritten
         are_named = crawler.settings.getbool("REFERER_ENABLED") and (
             crawler.settings["REFERRER_POLICY"] == default_settings.REFERRER_POLICY
@@ -252,18 +249,19 @@ class OrderedCrawl:
     def spider_closed(self, spider: Spider) -> None:
         """Set the stats, log the summary, and store what was learned."""
         self._left.closed()
-        news, stats = self.news, self._stats
-        stats.set(Stat.NOVELTY_FETCHED, self._curve.fetches)
-        stats.set(Stat.NOVELTY_WORDS, self._curve.words)
-        stats.set(Stat.NOVELTY_WITH_NEWS, self._with_news)
+        news, crawler = self.news, self._crawler
+        Stat.NOVELTY_FETCHED.set(crawler, self._curve.fetches)
+        Stat.NOVELTY_WORDS.set(crawler, self._curve.words)
+        Stat.NOVELTY_WITH_NEWS.set(crawler, self._with_news)
         for number, fetches, expected, came in news.deciles:
-            stats.set(Stat.NOVELTY_DECILE_FETCHES, fetches, decile=str(number))
-            stats.set(Stat.NOVELTY_DECILE_EXPECTED, round(1000 * expected), decile=str(number))
-            stats.set(Stat.NOVELTY_DECILE_OBSERVED, round(1000 * came), decile=str(number))
+            decile = str(number)
+            Stat.NOVELTY_DECILE_FETCHES.set(crawler, fetches, decile=decile)
+            Stat.NOVELTY_DECILE_EXPECTED.set(crawler, round(1000 * expected), decile=decile)
+            Stat.NOVELTY_DECILE_OBSERVED.set(crawler, round(1000 * came), decile=decile)
         for trap in news.traps[:_STAT_TRAPS]:
-            stats.set(Stat.NOVELTY_TRAP, trap.fetches, kind=trap.kind)
+            Stat.NOVELTY_TRAP.set(crawler, trap.fetches, kind=trap.kind)
         if news.left:
-            stats.set(Stat.NOVELTY_LEFT, sum(news.left.values()))
+            Stat.NOVELTY_LEFT.set(crawler, sum(news.left.values()))
         self._save()
         if self._is_made_anew and not news.left:
             self._left.path.unlink(missing_ok=True)

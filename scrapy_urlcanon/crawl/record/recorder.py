@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.signature import Signature
     from scrapy_urlcanon.pages.visits import Visits
 
@@ -63,12 +62,11 @@ class Recorder:
         crawler: Crawler,
         settings: CrawlSettings,
         configuration: Configuration,
-        stats: CrawlStats,
     ) -> None:
         started = datetime.now(timezone.utc)
         name = (crawler.spider or crawler.spidercls).name
         path = Path(fill(settings.record or "", name=name, time=started))
-        self._stats = stats
+        self._crawler = crawler
         self._rules: RulesInForce | None = None
         if files_of(configuration):
             # Imported here for a faster start: most recorded crawls have no rules files yet.
@@ -143,7 +141,7 @@ class Recorder:
         # The last comparisons may come after the crawl has ended.
         if self._revisits:
             self._store.add_visits(url, visits, again)
-            self._stats.inc(Stat.RECORD_REVISITED)
+            Stat.RECORD_REVISITED.inc(self._crawler)
 
     def spider_closed(self, reason: object) -> None:
         """Write the rest, close the store and set the stats."""
@@ -151,9 +149,9 @@ class Recorder:
         self._store.end(reason)
         self._store.close()
         refused = self._store.refused
-        self._stats.set(Stat.RECORDED, max(self._added - refused, 0))
+        Stat.RECORDED.set(self._crawler, max(self._added - refused, 0))
         if refused:
-            self._stats.set(Stat.RECORD_REFUSED, refused)
+            Stat.RECORD_REFUSED.set(self._crawler, refused)
 
     def _record_redirects(self, request: Request) -> None:
         for source, status, target in _redirects(request):

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _LOOKED_AT: Final = 100
 """How many delivered responses are checked for completion each time a request is sent or dropped. A
@@ -73,7 +72,6 @@ class PageRequests:
         crawler: Crawler,
         fingerprints: PageFingerprints,
         settings: CrawlSettings,
-        stats: CrawlStats,
         *,
         is_whole: bool,
         make_lives: Callable[..., PageLives[Request]],
@@ -81,7 +79,6 @@ class PageRequests:
         self._crawler = crawler
         self._fingerprints = fingerprints
         self._settings = settings
-        self._stats = stats
         self._is_whole = is_whole
         self.lives = make_lives(
             self._fetch,
@@ -196,7 +193,7 @@ class PageRequests:
         self.pages.note(request, page)
         self._depths.note(page, request.meta.get("depth", 0))
         if begins_rescue(request):
-            self._stats.inc(Stat.RESCUE_SENT)
+            Stat.RESCUE_SENT.inc(self._crawler)
         callback = self._callback(request)
         is_rewritten = own_mark_of(request, REWRITTEN) is not None
         is_noted = takes_note_of(self._crawler, request)
@@ -259,7 +256,7 @@ class PageRequests:
         self.urls.brought(request, answered_by(request, response), page, pages, callback)
         self._deliveries.note(request, tuple(new))
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
-            self._stats.inc(Stat.RESCUED)
+            Stat.RESCUED.inc(self._crawler)
 
     def asked_again(self, request: Request, response: Response) -> None:
         """Note that the callback of *response* yields *request*, a second step for the same page.
@@ -391,7 +388,7 @@ class PageRequests:
     def spider_closed(self) -> None:
         """Set the stats that are known only at the end."""
         if self.lives.given_up:
-            self._stats.set(Stat.RESCUE_GIVEN_UP, self.lives.given_up)
+            Stat.RESCUE_GIVEN_UP.set(self._crawler, self.lives.given_up)
 
     def _sweep(self, count: int = _LOOKED_AT) -> None:
         """Confirm the pages of finished responses; end those that no callback was given.

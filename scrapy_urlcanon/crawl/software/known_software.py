@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
-    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.profiles.profile import Profile
 
@@ -85,7 +84,6 @@ class KnownSoftware:
     _profiles: Callable[[], tuple[Profile, ...]]
     _fingerprints: PageFingerprints
     _rule_changes: RuleChanges
-    _stats: CrawlStats
     _requests: PageRequests | None
     _records_start: bool
     _make_parts: Callable[[], PartsOfPages]
@@ -179,7 +177,7 @@ class KnownSoftware:
         self._installations[host] = (*kept, *new)
         self._rename(urls, lambda: self._declare(host))
         for one in new:
-            self._stats.inc(Stat.PROFILE_RECOGNISED, profile=one.profile.name)
+            Stat.PROFILE_RECOGNISED.inc(self._crawler, profile=one.profile.name)
             logger.info(
                 "Recognised %(what)s, by %(signs)s",
                 {"what": visible(str(one)), "signs": visible(", ".join(one.signs))},

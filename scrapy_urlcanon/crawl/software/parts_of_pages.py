@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.settings import CrawlSettings
-    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.profiles.rules import Part
 
@@ -105,13 +104,11 @@ class PartsOfPages:
         canonical_urls: CanonicalUrls,
         fingerprints: PageFingerprints,
         settings: CrawlSettings,
-        stats: CrawlStats,
     ) -> None:
         self._crawler = crawler
         self._canonical_urls = canonical_urls
         self._fingerprints = fingerprints
         self._settings = settings
-        self._stats = stats
         self._known: dict[str, list[_Known]] = {}
         # By part: the least depth of the pages that show it; 0 without a depth limit.
         self._shown: dict[int, int] = {}
@@ -156,7 +153,7 @@ class PartsOfPages:
         if authority_of(request.url) in self._known and request is not self._released:
             key = self._key(request)
             if key in self._shown and self._shown[key] <= self._depth(request):
-                self._stats.inc(Stat.PART_SHOWN)
+                Stat.PART_SHOWN.inc(self._crawler)
                 raise IgnoreRequest("a page that was fetched shows what it leads to")
             if key is not None and self._hold(request, key):
                 raise IgnoreRequest("it waits for the page that shows what it leads to")
@@ -214,7 +211,7 @@ class PartsOfPages:
                 if depth <= self._depth(self._held[place][0]):
                     self._take(place)
                     self._proved += 1
-                    self._stats.inc(Stat.PART_SHOWN)
+                    Stat.PART_SHOWN.inc(self._crawler)
 
     def spider_idle(self) -> None:
         """Send some of the requests whose parts no page has shown."""
@@ -226,7 +223,7 @@ class PartsOfPages:
         for place in list(self._held)[: self._batch]:
             request = self._take(place)
             self._released = request
-            self._stats.inc(Stat.PART_FETCHED)
+            Stat.PART_FETCHED.inc(self._crawler)
             self._crawler.engine.crawl(request)
         self._released = None
 

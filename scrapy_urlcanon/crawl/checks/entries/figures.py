@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -26,8 +26,8 @@ class AuditFigures:
     So they can be watched from the telnet console, and their number is bounded.
     """
 
-    def __init__(self, stats: CrawlStats) -> None:
-        self._stats = stats
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
         self._shown: set[EntryRecord] = set()
 
     def show(self, records: Iterable[EntryRecord]) -> None:
@@ -47,18 +47,18 @@ class AuditFigures:
         ]
         for record in rows:
             self._set(record)
-            self._stats.set(Stat.AUDIT_RULE_NOISE, record.noise, **_names(record))
+            Stat.AUDIT_RULE_NOISE.set(self._crawler, record.noise, **_names(record))
         if rows:
             logger.info("\n".join(_lines(rows)), extra={"spider": spider})
 
     def _set(self, record: EntryRecord) -> None:
         names = _names(record)
-        self._stats.set(Stat.AUDIT_RULE_SAME, record.same, **names)
-        self._stats.set(Stat.AUDIT_RULE_ANOTHER, len(record.others), **names)
-        self._stats.set(Stat.AUDIT_RULE_CANNOT_TELL, record.cannot_tell, **names)
-        self._stats.set(Stat.AUDIT_RULE_OUTCOME, record.outcome.value, **names)
+        Stat.AUDIT_RULE_SAME.set(self._crawler, record.same, **names)
+        Stat.AUDIT_RULE_ANOTHER.set(self._crawler, len(record.others), **names)
+        Stat.AUDIT_RULE_CANNOT_TELL.set(self._crawler, record.cannot_tell, **names)
+        Stat.AUDIT_RULE_OUTCOME.set(self._crawler, record.outcome.value, **names)
         if record.until is not None:
-            self._stats.set(Stat.AUDIT_RULE_UNTIL, record.until, **names)
+            Stat.AUDIT_RULE_UNTIL.set(self._crawler, record.until, **names)
 
 
 def _names(record: EntryRecord) -> dict[str, str]:

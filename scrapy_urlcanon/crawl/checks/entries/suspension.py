@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
-    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +49,6 @@ class Suspension:
     _fingerprints: PageFingerprints
     _requests: PageRequests
     _rule_changes: RuleChanges
-    _stats: CrawlStats
     _take: Callable[[str, Callable[[Drop], bool]], list[Drop]]
     orphans: set[bytes] = field(init=False, factory=set)
     """Fingerprints that the duplicate filter still has as seen, though their page was never
@@ -63,9 +61,9 @@ class Suspension:
         if not is_known or self._rule_changes.is_suspended(entry, domain):
             return False
         if entry.entry:
-            self._stats.inc(Stat.AUDIT_SUSPENDED_ENTRY, option=entry.option, entry=entry.entry)
+            Stat.AUDIT_SUSPENDED_ENTRY.inc(self._crawler, option=entry.option, entry=entry.entry)
         else:
-            self._stats.inc(Stat.AUDIT_SUSPENDED, option=entry.option)
+            Stat.AUDIT_SUSPENDED.inc(self._crawler, option=entry.option)
         let_through = self._turn_off(entry, domain, record.others)
         last = record.others[-1]
         what, found = "audited duplicate", "were other pages"
@@ -136,7 +134,7 @@ class Suspension:
             record_as_seen(self._crawler, Request(other.url))
             self._requests.passed_on.split_off(other.url)
         for drop in drops:
-            self._stats.inc(Stat.AUDIT_LET_THROUGH)
+            Stat.AUDIT_LET_THROUGH.inc(self._crawler)
             # A copy, since the fingerprint of a request is cached under the old rules.
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
         return len(drops)
