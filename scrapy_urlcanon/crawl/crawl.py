@@ -122,7 +122,7 @@ class Crawl:
                 self._make_earlier(seen, self.fingerprinter)
         if self.settings.take_up and self.is_run:
             self._take_up(Path(self.settings.take_up))
-        if self.settings.skip_places or self.canonicalizer.configuration.sets(SKIP):
+        if self.canonicalizer.configuration.sets(SKIP):
             self._make_skip()
         if self.settings.clean_param:
             from scrapy_urlcanon.crawl.declared.clean_param import CleanParamRules
@@ -143,15 +143,15 @@ class Crawl:
             check_queue(Path(self._crawler.settings["JOBDIR"]))
 
     def _make_skip(self) -> None:
-        """Make the part that skips requests, if a rule does."""
-        from scrapy_urlcanon.crawl.skip import skipped_requests
+        """Make the part that skips requests."""
+        from scrapy_urlcanon.crawl.skip import SkippedRequests
 
         # Kept in an attribute, since signals only have weak references.
-        self._skipped = skipped_requests(
+        self._skipped = SkippedRequests(
             self._crawler,
-            self.settings,
             self.canonicalizer,
             self.canonical_urls,
+            self.settings.skip_places,
             on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
         )
 

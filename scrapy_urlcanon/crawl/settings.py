@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.crawl import setting_values as read
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
@@ -274,6 +275,11 @@ class CrawlSettings:
             is_set = getattr(self, attribute.name) != attribute.default
             if is_set and attribute.needs and not getattr(self, attribute.needs):
                 yield f"{name_of(attribute.name)} has no effect without {name_of(attribute.needs)}."
+        if self.skip_places and not self.configuration.sets(SKIP):
+            yield (
+                f"{name_of('skip_places')} has no effect: no rule skips anything. `learn --skip` "
+                "turns such rules on."
+            )
         yield from map(str, self.configuration.doubts())
 
     @classmethod

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define
+from attrs import define, field
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
-    from scrapy_urlcanon.crawl.settings import CrawlSettings
-
-logger = logging.getLogger(__name__)
 
 
 @define(eq=False)
@@ -57,17 +53,26 @@ class SkippedRequests:
     page (:class:`.PageRequests`). A skipped URL is also fetched if the spider does not allow the
     domain of the other URL.
 
-    :param places: knows the other URLs of skipped pages; None if there is no such file.
+    It is made only if a rule skips anything, since its receiver of the signal costs each request
+    more than a fingerprint.
+
+    :param path: the file that has the other URLs of skipped pages, if there is one.
     :param on_skipped: called with each request that is refused without a replacement.
+    :raises ConfigurationError: if the file cannot be used.
     """
 
     _crawler: Crawler
     _canonicalizer: Canonicalizer
     _canonical_urls: CanonicalUrls
-    _places: SkipPlaces | None
+    _path: str | None
     _on_skipped: Callable[[Drop], None] | None
+    _places: SkipPlaces | None = field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
+        if self._path and self._crawler.spider is not None:
+            from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
+
+            self._places = SkipPlaces.of_crawl(Path(self._path))
         connect = self._crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_closed, signals.spider_closed)
@@ -122,40 +127,6 @@ class SkippedRequests:
         of = self._canonical_urls.of
         sources = sources_of(request)
         return bool(sources) and of(request, place) in {of(request, url) for url in sources}
-
-
-def skipped_requests(
-    crawler: Crawler,
-    settings: CrawlSettings,
-    canonicalizer: Canonicalizer,
-    canonical_urls: CanonicalUrls,
-    *,
-    on_skipped: Callable[[Drop], None] | None,
-) -> SkippedRequests | None:
-    """Return what skips requests in a crawl, or None if no rule skips any.
-
-    Made only if needed, since its receiver of the signal costs each request more than a
-    fingerprint.
-
-    :raises ConfigurationError: if the file of places cannot be used.
-    """
-    path = settings.skip_places
-    if not canonicalizer.configuration.sets(SKIP):
-        if path:
-            logger.warning(
-                "URLCANON_SKIP_PLACES has no effect: no rule skips anything. `learn --skip` turns "
-                "such rules on.",
-                extra={"spider": crawler.spider},
-            )
-        return None
-    places = None
-    if path and crawler.spider is not None:
-        from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
-
-        places = SkipPlaces.of_crawl(Path(path))
-    return SkippedRequests(
-        crawler, canonicalizer, canonical_urls, places=places, on_skipped=on_skipped
-    )
 
 
 def _is_to_be_fetched(request: Request) -> bool:
