@@ -229,8 +229,7 @@ class Frontier:
             if flushes or (not persists and self.has_ended()):
                 self.clear()
             # This process may have newer code, and be able to read them.
-            keys = (self.queue, self._flight(_UNREADABLE))
-            self.run(scripts.REQUEUE, keys, (self.kind, _UNREADABLE))
+            self._requeue(_UNREADABLE)
             self.beat()
 
     def leave(self, *, persists: bool) -> None:
@@ -240,8 +239,7 @@ class Frontier:
         :raises RedisError: if Redis does not answer.
         """
         with self._alone():
-            keys = (self.queue, self._flight(self.name))
-            self.run(scripts.REQUEUE, keys, (self.kind, self.name))
+            self._requeue(self.name)
             for names in (self._processes, self._done):
                 self.server.srem(names, self.name)
             self.server.delete(self._alive(self.name))
@@ -302,10 +300,13 @@ class Frontier:
             if not taken:
                 on_dropped(first[0].decode())
         # Requests that a call took from the queue whose answer was lost.
-        keys = (self.queue, self._flight(self.name))
-        self.run(scripts.REQUEUE, keys, (self.kind, self.name, *self._flying))
+        self._requeue(self.name, known=self._flying)
         self.is_down = False
         logger.warning("Redis answers again.")
+
+    def _requeue(self, name: str, known: Iterable[str] = ()) -> None:
+        """Queue again what is on its way under *name*, but for requests with *known* numbers."""
+        self.run(scripts.REQUEUE, (self.queue, self._flight(name)), (self.kind, name, *known))
 
     def _check(self) -> None:
         """Check before the crawl that Redis can be used.
@@ -327,7 +328,7 @@ class Frontier:
                 raise ConfigurationError([Problem("SCHEDULER", message)])
         # A script that has nothing to do yet. It fails on a cluster, and for a user who may run no
         # scripts.
-        self.run(scripts.REQUEUE, (self.queue, self._flight(self.name)), (self.kind, self.name))
+        self._requeue(self.name)
 
     def _warn_of_eviction(self) -> None:
         """Warn if Redis evicts keys when it is full, since none may be lost."""

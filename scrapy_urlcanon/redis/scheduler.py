@@ -140,7 +140,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         fingerprint, url, canonical = b"", "", request.url
         if not request.dont_filter:
             fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-            canonical = self._canonical(request)
+            canonical = self._shared.canonical_of(request) or request.url
             url = request.url if request.url != canonical else ""
         meta = request.meta
         first = self._frontier.enqueue(
@@ -226,10 +226,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         except RedisError as error:
             self._frontier.failed(error)
             return True
-
-    def _canonical(self, request: Request) -> str:
-        canonical: str | None = self._shared.canonical_of(request)
-        return canonical or request.url
 
     def _spider_idle(self) -> None:
         """Keep the process alive as long as anything is queued or on its way, here or elsewhere.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import RedisError
-
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import GOT, Fate, State
 from scrapy_urlcanon.redis import scripts
@@ -137,7 +135,12 @@ class SharedLives(PageLives["Request"]):
             if source == page:
                 self.ended(source, callback)
                 continue
-            state = self._redirected(page, callback, source, is_same=is_same)
+            arguments = (page.hex(), str(callback), source.hex(), int(is_same))
+            state = self._frontier.ask(
+                scripts.REDIRECTED, (self._frontier.lives,), (self._frontier.prefix, *arguments)
+            )
+            # Without an answer, the source is to be rescued.
+            state = state or b"m"
             if state != b"w":
                 self._share_fate(source, callback, state, is_same=is_same)
 
@@ -146,19 +149,6 @@ class SharedLives(PageLives["Request"]):
         arguments = (self._frontier.prefix, self._frontier.kind, self._half, KEPT)
         sent: int = self._frontier.run(scripts.RELEASE, self._keys, arguments)
         return sent
-
-    def _redirected(
-        self, page: bytes, callback: Hashable, source: bytes, *, is_same: bool
-    ) -> bytes:
-        arguments = (page.hex(), str(callback), source.hex(), int(is_same))
-        try:
-            state: bytes = self._frontier.run(
-                scripts.REDIRECTED, (self._frontier.lives,), (self._frontier.prefix, *arguments)
-            )
-        except RedisError as error:
-            self._frontier.failed(error)
-            return b"m"
-        return state
 
     def _share_fate(
         self, source: bytes, callback: Hashable, state: bytes, *, is_same: bool
