@@ -60,6 +60,7 @@ class LeftRequests:
         self.path = path
         self._file = _File(is_begun=adds)
         self._spider = spider
+        self._is_anew = False
         self.counts: dict[str, int] = {}
         """How many requests were written, by kind of URL."""
 
@@ -110,10 +111,13 @@ class LeftRequests:
         self._file.crawls -= 1
         if not self._file.crawls:
             _files.pop(self.path.resolve(), None)
+        if self._is_anew and not self.counts:
+            self.path.unlink(missing_ok=True)
 
     def begin_anew(self) -> None:
-        """Let the next request that is written replace the content of the file."""
+        """Let what this crawl writes, if only nothing, take the place of what the file has."""
         self._file.is_begun = False
+        self._is_anew = True
 
     def so_far(self) -> Iterator[Request]:
         """Yield what was written, also by earlier runs of the job."""

@@ -269,7 +269,7 @@ class Order:
         if self._redirected:
             self._end_redirects()
 
-    def downloaded(self, request: Request, response: Response) -> None:
+    def response_downloaded(self, request: Request, response: Response) -> None:
         """Note that *response* redirects *request*, if it does."""
         taken = self._taken.get(request)
         if taken and location_of(response):

@@ -111,13 +111,12 @@ class OrderedCrawl:
         # Pages of requests that were left: their variants are left too.
         self._left_pages: BoundedMapping[bytes, bool] | None = None
         self._max_left_pages = settings.remembered_pages
-        self._is_made_anew = False
         self._has_warned_of_callback = False
         self._load()
         self.has_queue = False
         """Whether requests wait in the queue of this order."""
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
-        crawler.signals.connect(self.response_downloaded, signals.response_downloaded)
+        crawler.signals.connect(self.order.response_downloaded, signals.response_downloaded)
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -157,16 +156,16 @@ class OrderedCrawl:
 
         A later crawl takes up that page, and would fetch it a second time.
         """
-        if self._ending is None or not mark_of(request, RESCUE):
+        if not self._ending or not self._fingerprints or not mark_of(request, RESCUE):
             return False
+        page_of = self._fingerprints.page
         if self._left_pages is None:
             # Made here, since few crawls need it. Earlier runs of the job may have left requests
             # too.
             self._left_pages = BoundedMapping(self._max_left_pages)
             for left in self._left.so_far():
-                self._note_left(left)
-        page = self._page_of(request)
-        return page is not None and page in self._left_pages
+                self._left_pages[page_of(left)] = True
+        return page_of(request) in self._left_pages
 
     def leave(self, request: Request) -> bool:
         """Write *request* to the file of those not fetched; return whether that succeeded."""
@@ -182,7 +181,8 @@ class OrderedCrawl:
             self._unwritten.note(self._left.path, error, "The crawl goes on with what is left.")
             self._ending = None
             return False
-        self._note_left(request)
+        if self._left_pages is not None and self._fingerprints:
+            self._left_pages[self._fingerprints.page(request)] = True
         return True
 
     def asks_again(self) -> None:
@@ -192,16 +192,8 @@ class OrderedCrawl:
         if slot:
             slot.nextcall.schedule()
 
-    def _page_of(self, request: Request) -> bytes | None:
-        return self._fingerprints.page(request) if self._fingerprints else None
-
     def _canonical(self, url: str) -> str:
         return self._fingerprints.canonical(url) if self._fingerprints else url
-
-    def _note_left(self, request: Request) -> None:
-        page = None if self._left_pages is None else self._page_of(request)
-        if page is not None and self._left_pages is not None:
-            self._left_pages[page] = True
 
     def is_left_in(self, path: Path) -> bool:
         """Tell whether *path* is the ``URLCANON_LEFT`` file of this crawl."""
@@ -210,7 +202,6 @@ class OrderedCrawl:
     def makes_job_anew(self) -> None:
         """Note that all requests of this job are scheduled again, also those that were left."""
         self._left.begin_anew()
-        self._is_made_anew = True
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn if requests wait in another queue. Called when the scheduler is open."""
@@ -228,10 +219,6 @@ class OrderedCrawl:
                 },
                 extra={"spider": spider},
             )
-
-    def response_downloaded(self, response: Response, request: Request) -> None:
-        """Pass *response*, which may redirect *request*, to the order."""
-        self.order.downloaded(request, response)
 
     def spider_error(self, response: Response | Failure) -> None:
         """Tell the order that a callback raised. Errbacks do not concern it."""
@@ -263,8 +250,6 @@ class OrderedCrawl:
         if news.left:
             Stat.NOVELTY_LEFT.set(crawler, sum(news.left.values()))
         self._save()
-        if self._is_made_anew and not news.left:
-            self._left.path.unlink(missing_ok=True)
         if self.has_queue:
             logger.info("\n".join(self._lines(news)), extra={"spider": spider})
 
