@@ -9,6 +9,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy_urlcanon.crawl.crawl import Crawl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -25,21 +27,19 @@ class UrlCanonCallbackMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*."""
         crawl = Crawl.of(crawler)
-        if crawl.requests is None and crawl.earlier is None:
+        listening = [part for part in (crawl.requests, crawl.earlier) if part]
+        if not listening:
             raise NotConfigured
-        return cls(crawl.requests, crawl.earlier)
+        return cls(listening)
 
-    def __init__(self, requests: PageRequests | None, earlier: EarlierPages | None) -> None:
-        self._requests = requests
-        self._earlier = earlier
+    def __init__(self, listening: Sequence[PageRequests | EarlierPages]) -> None:
+        self._listening = listening
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Note that the callback is given *response*."""
         del spider
-        if self._requests:
-            self._requests.delivered(response)
-        if self._earlier:
-            self._earlier.delivered(response)
+        for part in self._listening:
+            part.delivered(response)
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
@@ -49,7 +49,5 @@ class UrlCanonCallbackMiddleware:
         Scrapy calls this middleware first (``core/spidermw.py``, ``process_spider_exception``).
         """
         del exception, spider
-        if self._requests:
-            self._requests.raised(response)
-        if self._earlier:
-            self._earlier.spider_error(response)
+        for part in self._listening:
+            part.raised(response)

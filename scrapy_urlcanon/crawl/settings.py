@@ -65,12 +65,6 @@ ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
 SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
 
 
-def _any(name: str, value: Any) -> Any:
-    """Return *value*; it is checked where it is used."""
-    del name
-    return value
-
-
 def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
     paths = read.paths(name, value)
     problems = []
@@ -136,7 +130,7 @@ class CrawlSettings:
 
     enabled: bool = _setting(read.flag, default=True)
     """Whether the add-on does anything."""
-    preset: Any = _setting(_any, default=DEFAULT_PRESET)
+    preset: Any = _setting(lambda _, value: value, default=DEFAULT_PRESET)
     """`"scrapy"`, `"safe"` or `"aggressive"`."""
     rules: Any = _setting(read.rules, default={})
     """Options by pattern."""

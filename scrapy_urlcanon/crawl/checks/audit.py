@@ -144,7 +144,7 @@ class Audit:
         drops = [*self.cases.take(is_meant), *self._variants.take(domain, is_meant)]
         # The first one let through becomes the representative of its page. Those with a held
         # response go first: the server may refuse to send that again.
-        return sorted(drops, key=lambda drop: not self.held.has(drop.request.url))
+        return sorted(drops, key=lambda drop: self.held.get(drop.request.url) is None)
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
         """Replace fingerprints of pages by those of *names*, after the rules have changed."""

@@ -122,7 +122,7 @@ class Blame:
         """
         drop, look = case.drop, case.looks[0]
         self._held.hold(look, response)
-        if self._held.has(look):
+        if self._held.get(look):
             self._first_urls.made_up.add(look)
             request = with_url(drop.request, look)
             self._variants.remember(drop._replace(request=request, is_made_up=True))

@@ -41,10 +41,6 @@ class HeldResponses:
             _, oldest = self._responses.popitem(last=False)
             self._bytes -= _size_of(oldest)
 
-    def has(self, url: str) -> bool:
-        """Tell whether there is a response for *url*."""
-        return url in self._responses
-
     def get(self, url: str) -> Response | None:
         """Return the response for *url*, if there is one."""
         return self._responses.get(url)

@@ -96,10 +96,10 @@ class EarlierPages:
         self._rule_changes.on_suspend.append(self.suspended)
         connect = self._crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
-        connect(self.spider_error, signals.spider_error)
+        connect(self.raised, signals.spider_error)
         if self._requests:
             # Also called for pages that a callback asks for by a second step.
-            self._requests.on_raised.append(self.spider_error)
+            self._requests.on_raised.append(self.raised)
         connect(self.spider_closed, signals.spider_closed)
         if self._by == ITEM:
             connect(self.item_scraped, signals.item_scraped)
@@ -176,7 +176,7 @@ class EarlierPages:
         if isinstance(response, Response):
             self._note(response)
 
-    def spider_error(self, response: object) -> None:
+    def raised(self, response: object) -> None:
         """Take back what was noted of *response*, since its callback raised."""
         if isinstance(response, Response) and response.request is not None:
             self._raised.add(response.request)
