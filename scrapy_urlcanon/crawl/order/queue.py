@@ -13,7 +13,7 @@ from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order import index
 from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
-from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore, Store
+from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore
 from scrapy_urlcanon.crawl.scheduling.engine import under_way
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class SiteQueue:
     Higher priorities come first, as in Scrapy. Among requests of one priority the order decides.
     """
 
-    def __init__(self, crawl: OrderedCrawl, store: Store, room: Room, slot: str) -> None:
+    def __init__(
+        self, crawl: OrderedCrawl, store: MemoryStore | DiskStore, room: Room, slot: str
+    ) -> None:
         self._crawl = crawl
         self._room = room
         self._order = crawl.order
@@ -154,7 +156,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         crawl.has_queue = True
         self._room = Room()
         self._disk = DiskStore(Path(key), crawler.spider) if key else None
-        self._store: Store = self._disk or MemoryStore()
+        self._store = self._disk or MemoryStore()
         # The names of the slots in sorted order, in which they take turns.
         self._slots: list[str] = []
         self._last = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import struct
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 from zlib import crc32
 
 from scrapy.utils.request import request_from_dict
@@ -22,38 +22,25 @@ _SEGMENT = 1 << 24
 """The size of one file in bytes. A file is deleted when none of its requests waits any longer."""
 
 
-class Store(Protocol):
-    """Stores requests by number."""
-
-    def put(self, request: Request) -> int:
-        """Store *request*; return its number, which is higher than all before.
-
-        :raises ValueError: if it cannot be stored here.
-        """
-
-    def get(self, number: int) -> Request | None:
-        """Return the request with this *number*, or None if it can no longer be read."""
-
-    def take(self, number: int) -> Request | None:
-        """Return and remove the request with this *number*."""
-
-
 class MemoryStore:
-    """Stores requests in memory."""
+    """Stores requests in memory, by number."""
 
     def __init__(self) -> None:
         self._requests: dict[int, Request] = {}
         self._last = 0
 
     def put(self, request: Request) -> int:
+        """Store *request*; return its number, which is higher than all before."""
         self._last += 1
         self._requests[self._last] = request
         return self._last
 
     def get(self, number: int) -> Request:
+        """Return the request with this *number*."""
         return self._requests[number]
 
     def take(self, number: int) -> Request:
+        """Return and remove the request with this *number*."""
         return self._requests.pop(number)
 
 
@@ -79,7 +66,7 @@ class DiskStore:
         self._reader: tuple[int, BinaryIO] | None = None
 
     def put(self, request: Request) -> int:
-        """Write *request*.
+        """Write *request*; return its number, which is higher than all before.
 
         :raises ValueError: if it cannot be pickled.
         :raises OSError: if it cannot be written.
@@ -109,6 +96,7 @@ class DiskStore:
         self._waiting[segment] = self._waiting.get(segment, 0) + 1
 
     def get(self, number: int) -> Request | None:
+        """Return the request with this *number*, or None if it can no longer be read."""
         segment, offset = divmod(number, 2 * _SEGMENT)
         try:
             file = self._file(segment)
@@ -129,6 +117,7 @@ class DiskStore:
             return None
 
     def take(self, number: int) -> Request | None:
+        """Return and remove the request with this *number*."""
         request = self.get(number)
         segment = number // (2 * _SEGMENT)
         self._waiting[segment] -= 1

@@ -1,8 +1,7 @@
-"""The interface of sets of seen fingerprints."""
+"""What the sets of seen fingerprints share: their files, and the bits that they keep."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -15,28 +14,6 @@ if TYPE_CHECKING:
 COMPACT_FILE: Final = "urlcanon.seen"
 DISK_FILE: Final = "urlcanon.seen.db"
 _DIGEST_SIZE = 20
-
-
-class SeenSet(ABC):
-    """A growing set of fingerprints. It may store only some of their bits."""
-
-    @abstractmethod
-    def add(self, fingerprint: bytes) -> bool:
-        """Add *fingerprint*; return whether it is new."""
-
-    @abstractmethod
-    def discard(self, fingerprint: bytes) -> None:
-        """Remove *fingerprint* if it is there."""
-
-    @abstractmethod
-    def __contains__(self, fingerprint: object) -> bool: ...
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def close(self) -> None:
-        """Write what is not written yet, and close the file."""
 
 
 def bits_of_digest(fingerprint: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of_digest
+from scrapy_urlcanon.crawl.seen_sets.base import bits_of_digest
 from scrapy_urlcanon.crawl.seen_sets.word_file import WordFile
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _SMALLEST = 8
 _WORD = 64
 
 
-class CompactSet(SeenSet):
+class CompactSet:
     """Keeps 64 or 128 bits of each fingerprint in hash tables with open addressing.
 
     The last bits of the first word select one of 1,024 tables, so that growing one takes little
@@ -59,6 +59,7 @@ class CompactSet(SeenSet):
                 (self._remove if is_removed else self._insert)(word, rest)
 
     def add(self, fingerprint: bytes) -> bool:
+        """Add *fingerprint*; return whether it is new."""
         word, rest = self._split(fingerprint)
         if not self._insert(word, rest):
             return False
@@ -67,6 +68,7 @@ class CompactSet(SeenSet):
         return True
 
     def discard(self, fingerprint: bytes) -> None:
+        """Remove *fingerprint* if it is there."""
         word, rest = self._split(fingerprint)
         if self._remove(word, rest) and self._file:
             self._file.remove(word, rest)
@@ -78,6 +80,7 @@ class CompactSet(SeenSet):
         return sum(self._counts)
 
     def close(self) -> None:
+        """Write what is not written yet, and close the file."""
         if self._file:
             self._file.close()
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from errno import ENOSPC
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of_digest, failing
+from scrapy_urlcanon.crawl.seen_sets.base import bits_of_digest, failing
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
 from scrapy_urlcanon.crawl.settings import name_of
@@ -35,7 +35,7 @@ _CACHE = 64 * 1024
 _BATCH = 20_000
 
 
-class DiskSet(SeenSet):
+class DiskSet:
     """Keeps 128 bits of each fingerprint in an SQLite database.
 
     New fingerprints are appended to a log file at once, and moved to the database in sorted batches
@@ -71,6 +71,7 @@ class DiskSet(SeenSet):
         self._store()
 
     def add(self, fingerprint: bytes) -> bool:
+        """Add *fingerprint*; return whether it is new."""
         key = self._bits_of(fingerprint)[:_KEY]
         if self._knows(key):
             return False
@@ -82,6 +83,7 @@ class DiskSet(SeenSet):
         return True
 
     def discard(self, fingerprint: bytes) -> None:
+        """Remove *fingerprint* if it is there."""
         key = self._bits_of(fingerprint)[:_KEY]
         if not self._knows(key):
             return
@@ -107,6 +109,7 @@ class DiskSet(SeenSet):
         return self._count + len(self._new)
 
     def close(self) -> None:
+        """Write what is not written yet, and close the files."""
         self._store()
         self._is_closed = True
         self._database.close()

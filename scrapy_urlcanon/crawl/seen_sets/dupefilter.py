@@ -12,7 +12,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.job import job_dir
 from scrapy.utils.request import referer_str
 
-from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE, SeenSet, bits_by
+from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE, bits_by
 from scrapy_urlcanon.crawl.settings import COMPACT, COMPACT_128, value_of
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
     from typing_extensions import Self
+
+    from scrapy_urlcanon.crawl.seen_sets.compact import CompactSet
+    from scrapy_urlcanon.crawl.seen_sets.disk import DiskSet
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +39,7 @@ class SeenSetDupeFilter(BaseDupeFilter):
 
     def __init__(
         self,
-        seen: SeenSet,
+        seen: CompactSet | DiskSet,
         fingerprinter: RequestFingerprinterProtocol,
         *,
         temporary: str | None = None,
@@ -64,7 +67,7 @@ class SeenSetDupeFilter(BaseDupeFilter):
 
             path = Path(directory, COMPACT_FILE) if directory else None
             bits = 128 if kind == COMPACT_128 else 64
-            seen: SeenSet = CompactSet(bits, path, bits_of=bits_of)
+            seen: CompactSet | DiskSet = CompactSet(bits, path, bits_of=bits_of)
         else:
             from scrapy_urlcanon.crawl.seen_sets.disk import DiskSet  # noqa: PLC0415
 
