@@ -34,6 +34,8 @@ class Section:
     """The name of its template, and the anchor of the section on the page."""
     label: ClassVar[str] = ""
     """The text of the link to it at the top of the page; without a link if it is empty."""
+    heading: ClassVar[str] = ""
+    """The heading of its rows at the terminal; they are not printed there if it is empty."""
     key: ClassVar[str] = ""
     """The key of its rows in the JSON form; empty if it stores nothing."""
     row: ClassVar[type[Any]]
@@ -88,7 +90,14 @@ class Section:
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:
-        """Print it at the terminal."""
+        """Print it at the terminal: its rows under its heading, if it has both."""
+        if cls.key and cls.heading and report.rows(cls.row):
+            screen.heading(cls.heading)
+            cls.show_rows(report, screen)
+
+    @classmethod
+    def show_rows(cls, report: Report, screen: Screen) -> None:
+        """Print the rows, of which there is at least one, below the heading."""
 
 
 @cache

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
-from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layer, shown_rule
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layer
 from scrapy_urlcanon.crawl.checks.entries.taking_back import TakingBack, taking_back
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.pages.verdict import Verdict
-from scrapy_urlcanon.redaction import redact, shown_url, visible
+from scrapy_urlcanon.redaction import redact, redact_rule, shown_url, visible
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.wording import count_of
 
@@ -87,6 +87,7 @@ class Audit(Section):
     place = 25
     name = "audit"
     label = "Was it right?"
+    heading = label
     key = "audit"
     row = AuditedRule
     since = 2
@@ -136,7 +137,7 @@ class Audit(Section):
             else []
         )
         return AuditedRule(
-            rule=shown_rule(entry),
+            rule=redact_rule(str(entry)),
             domain=domain,
             same=found.counts[Verdict.SAME],
             another=found.counts[Verdict.ANOTHER],
@@ -166,13 +167,9 @@ class Audit(Section):
         return {"rules": rows, "said": summary_of(report), "figures_of": figures_of}
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
-        rows = report.rows(AuditedRule)
-        if not rows:
-            return
-        screen.heading(cls.label)
+    def show_rows(cls, report: Report, screen: Screen) -> None:
         screen.line(summary_of(report))
-        for row in rows[:_PRINTED]:
+        for row in report.rows(AuditedRule)[:_PRINTED]:
             style = "bold yellow" if row.suspended else "bold" if row.another else ""
             screen.line((row.rule, style), f" on {row.domain}  ", (figures_of(row), "dim"))
             for suspended in row.suspended:

@@ -64,6 +64,7 @@ class Domains(Section):
     place = 40
     name = "domains"
     label = "Domains"
+    heading = "By domain"
     key = "domains"
     row = Domain
 
@@ -110,11 +111,8 @@ class Domains(Section):
         return {"domains": domains, "pages": pages, "listed": _PRINTED, "others": others}
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
+    def show_rows(cls, report: Report, screen: Screen) -> None:
         domains = report.rows(Domain)
-        if not domains:
-            return
-        screen.heading("By domain")
         rows = [_printed(domain) for domain in domains[:_PRINTED]]
         others = domains[_PRINTED:]
         if others:

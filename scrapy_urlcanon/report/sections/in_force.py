@@ -61,6 +61,7 @@ class RulesInForce(Section):
     place = 65
     name = "in_force"
     label = "Rules in force"
+    heading = label
     key = "in_force"
     row = Origin
     since = 2
@@ -123,7 +124,7 @@ class RulesInForce(Section):
         return {"origins": origins, "known": known} if origins else None
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
+    def show_rows(cls, report: Report, screen: Screen) -> None:
         rows: list[tuple[Cell, ...]] = []
         for origin in report.rows(Origin):
             rows += [
@@ -137,9 +138,7 @@ class RulesInForce(Section):
             others = origin.patterns - len(origin.rules[:_PRINTED])
             if others:
                 rows.append(("", (f"and {count_of(others, 'other pattern')}", "dim"), ""))
-        if rows:
-            screen.heading(cls.label)
-            screen.table(rows, numbers=0)
+        screen.table(rows, numbers=0)
 
 
 def _shown(rule_set: RuleSet) -> PatternOptions:

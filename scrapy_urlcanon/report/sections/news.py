@@ -34,6 +34,7 @@ class NewsCurve(Section):
     place = 67
     name = "news"
     label = "What was new"
+    heading = label
     key = "news"
     row = Point
     since = 4
@@ -85,14 +86,10 @@ class NewsCurve(Section):
         }
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
-        points = report.rows(Point)
-        if not points:
-            return
-        screen.heading(cls.label)
+    def show_rows(cls, report: Report, screen: Screen) -> None:
         rows = [
             (f"{words:,}", f"words of news after {part} % of the fetches")
-            for part, words in _parts(points)
+            for part, words in _parts(report.rows(Point))
         ]
         left = report.figure("novelty/left")
         if left:

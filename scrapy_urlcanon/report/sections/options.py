@@ -65,6 +65,7 @@ class Options(Section):
     place = 30
     name = "options"
     label = "Options"
+    heading = "By option"
     key = "options"
     row = Option
 
@@ -100,13 +101,9 @@ class Options(Section):
         return {"options": options, "most_dropped": most, "listed": _LISTED_ENTRIES}
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
-        options = report.rows(Option)
-        if not options:
-            return
-        screen.heading("By option")
+    def show_rows(cls, report: Report, screen: Screen) -> None:
         rows: list[tuple[Cell, Cell, Cell]] = []
-        for option in options:
+        for option in report.rows(Option):
             style = "" if option.dropped else "dim"
             cells = f"{option.dropped:,}", title_of(option.name)
             rows.append(((cells[0], style), (option.name, style or "cyan"), (cells[1], style)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
-from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layers
+from scrapy_urlcanon.crawl.checks.entries.shown_rules import shown_layer
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
@@ -124,6 +124,7 @@ class Pages(Section):
     place = 50
     name = "pages"
     label = "Pages"
+    heading = "Pages with the most dropped requests"
     key = "groups"
     row = Group
 
@@ -157,11 +158,8 @@ class Pages(Section):
         }
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
-        groups = report.rows(Group)
-        if groups:
-            screen.heading("Pages with the most dropped requests")
-        for group in groups[:_PRINTED]:
+    def show_rows(cls, report: Report, screen: Screen) -> None:
+        for group in report.rows(Group)[:_PRINTED]:
             _show_group(group, screen)
 
 
@@ -225,7 +223,7 @@ def _steps(
 def _step(option: str, causes: Iterable[Cause], on: str) -> StepOnUrl:
     layers = dict.fromkeys(cause.layer for cause in causes)
     entries = dict.fromkeys(redact_rule(cause.entry) for cause in causes if cause.entry)
-    return StepOnUrl(option, shown_layers(layers), on, tuple(entries))
+    return StepOnUrl(option, ", ".join(map(shown_layer, layers)), on, tuple(entries))
 
 
 def _numbered(rows: Iterable[Row], text_of: Callable[[Row], str]) -> tuple[Row, ...]:

@@ -45,6 +45,7 @@ class KnownSoftware(Section):
     place = 66
     name = "software"
     label = "Known programs"
+    heading = label
     key = "software"
     row = Software
     since = 3
@@ -76,11 +77,8 @@ class KnownSoftware(Section):
         return {"found": found} if found else None
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
+    def show_rows(cls, report: Report, screen: Screen) -> None:
         found = report.rows(Software)
-        if not found:
-            return
-        screen.heading(cls.label)
         for one in found[:_PRINTED]:
             screen.line((one.name, "cyan"), f" at {one.place}")
             screen.line((f"by {', '.join(one.signs) or 'an earlier run'}", "dim"), indent=2)

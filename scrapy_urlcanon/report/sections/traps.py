@@ -36,6 +36,7 @@ class Traps(Section):
     place = 68
     name = "traps"
     label = "Traps"
+    heading = label
     key = "traps"
     row = TrapRow
     since = 4
@@ -61,12 +62,8 @@ class Traps(Section):
         return {"traps": traps} if traps else None
 
     @classmethod
-    def show(cls, report: Report, screen: Screen) -> None:
-        traps = report.rows(TrapRow)
-        if not traps:
-            return
-        screen.heading(cls.label)
-        for trap in traps:
+    def show_rows(cls, report: Report, screen: Screen) -> None:
+        for trap in report.rows(TrapRow):
             screen.line(f"{trap.fetches:10,}  ", (trap.kind, "cyan"), f"  {trap.words:,} new words")
             if trap.setting:
                 screen.line((trap.setting, "dim"), indent=12)

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.redaction import REDACTED, is_secret, redact, redact_rule, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.layers import Layer
 
 _LONGEST = 1_000
@@ -25,16 +22,6 @@ def shown_layer(layer: Layer) -> str:
     if layer.pattern is not None:
         layer = layer._replace(pattern=redact(layer.pattern))
     return str(layer)
-
-
-def shown_rule(entry: RuleEntry) -> str:
-    """Return *entry* as text."""
-    return redact_rule(str(entry))
-
-
-def shown_layers(layers: Iterable[Layer]) -> str:
-    """Return *layers* as text, separated by commas."""
-    return ", ".join(map(shown_layer, layers))
 
 
 def shown_value(value: Any) -> str:
