@@ -135,6 +135,11 @@ class TwoPages:
     def _has_title_of(self, kept: Shown) -> bool:
         return kept.digest.title_shape == self.reference.title_shape
 
+    @property
+    def has_control(self) -> bool:
+        """Whether the kept page was fetched a second time, and was itself."""
+        return bool(self.kept) and not self.is_changed
+
     # Differences.
 
     @property

@@ -108,9 +108,10 @@ class Comparison:
         common: CommonContents | None = None,
         visits: int = MOST_FETCHES,
     ) -> None:
-        self._seen = TwoPages(
+        self.seen = TwoPages(
             reference, noise, kept_url, variant_url, page=page, variant_page=variant_page
         )
+        """What both have shown so far."""
         self._urls = {Side.KEPT: kept_url, Side.VARIANT: variant_url}
         self._common = common or CommonContents()
         self._visits = visits
@@ -126,7 +127,7 @@ class Comparison:
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
         """Take what a fetch showed; return the verdict, or the side to fetch next."""
-        common, seen = self._common, self._seen
+        common, seen = self._common, self.seen
         is_anothers = common.is_of_another(shown.digest, seen.page, self._urls[side])
         # A frame that many pages show may have the data of each in its scripts.
         self._hides = self._hides or (side is Side.VARIANT and seen.hides_others(shown))
@@ -146,7 +147,7 @@ class Comparison:
         return judgement
 
     def _add(self, side: Side, shown: Shown) -> Judgement | Side:
-        seen, before = self._seen, self.reference
+        seen, before = self.seen, self.seen.reference
         if side is Side.VARIANT:
             before = seen.variants[0].digest if seen.variants else shown.digest
         if _are_other_files(before, shown.digest):
@@ -158,7 +159,7 @@ class Comparison:
 
     def rename(self, names: Mapping[Any, Hashable]) -> None:
         """Replace keys of pages by those of *names*."""
-        self._seen.rename(names)
+        self.seen.rename(names)
 
     def failed(self, side: Side, reason: str) -> Judgement | Side:
         """Note that a fetch brought nothing to compare; return as :meth:`add` does.
@@ -170,37 +171,12 @@ class Comparison:
         if self._is_near and not self._hides:
             return Judgement(Verdict.SAME)
         self._failures[side] += 1
-        is_first = side is Side.VARIANT and not self._seen.variants
+        is_first = side is Side.VARIANT and not self.seen.variants
         # One try fewer for a kept page that has never been itself when fetched again.
-        most = MOST_FETCHES if self._seen.kept else MOST_FETCHES - 1
+        most = MOST_FETCHES if self.seen.kept else MOST_FETCHES - 1
         if is_first or self._failures[side] >= most:
             return Judgement(Verdict.CANNOT_TELL, reason)
         return side
-
-    @property
-    def reference(self) -> PageDigest:
-        """What the kept page showed when the spider got it."""
-        return self._seen.reference
-
-    @property
-    def is_of_files(self) -> bool:
-        """Whether at least one of the two is no text, or too long to be read as text."""
-        return self._seen.is_of_files
-
-    @property
-    def variants(self) -> tuple[Shown, ...]:
-        """What the variant showed each time that it was fetched, and was itself."""
-        return tuple(self._seen.variants)
-
-    @property
-    def kept(self) -> tuple[Shown, ...]:
-        """What the kept page showed each time that it was fetched again, and was itself."""
-        return tuple(self._seen.kept)
-
-    @property
-    def has_control(self) -> bool:
-        """Whether the kept page was fetched a second time, and was itself."""
-        return bool(self._seen.kept) and not self._seen.is_changed
 
     def side_of(self, shown: Shown, other: Judgement) -> Side | None:
         """Return which of the two pages *shown* is; None if it is neither.
@@ -216,16 +192,16 @@ class Comparison:
         if shown.has(other.own):
             return Side.VARIANT
         # Compared with numbers, since a third page may differ from the kept one in these alone.
-        before = self._seen.kept[-2].lines if self._seen.is_changed else self._seen.lines
+        before = self.seen.kept[-2].lines if self.seen.is_changed else self.seen.lines
         steady = {line for line in other.lacking if line[1] in before.get(line[0], ())}
-        is_kept = shown.has(frozenset(steady)) if steady else self._seen.is_itself(shown)
+        is_kept = shown.has(frozenset(steady)) if steady else self.seen.is_itself(shown)
         return Side.KEPT if is_kept else None
 
     def _judge(self) -> Judgement | Side:
-        seen, variant = self._seen, self._seen.variants[-1]
+        seen, variant = self.seen, self.seen.variants[-1]
         if seen.is_changed:
             return self._judge_changed(variant)
-        is_same = same_page(self.reference, variant.digest)
+        is_same = same_page(self.seen.reference, variant.digest)
         if is_same or seen.explains(variant):
             moving = None if is_same else self._judge_what_moves()
             if moving:
@@ -233,7 +209,7 @@ class Comparison:
             self._is_near = seen.may_embed_others(variant)
             if not self._is_near:
                 return Judgement(Verdict.SAME)
-        if is_same is None and not self.is_of_files and not self._hides:
+        if is_same is None and not self.seen.is_of_files and not self._hides:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return self._judge_with_control(variant) if seen.kept else Side.KEPT
 
@@ -243,13 +219,13 @@ class Comparison:
         That the variant is like the kept page, before or now, is no evidence, since all URLs may
         show a log-in form by now. Only the verdict that it is another page is possible.
         """
-        judgement = None if self._seen.is_itself(variant) else self._judge_with_control(variant)
+        judgement = None if self.seen.is_itself(variant) else self._judge_with_control(variant)
         if isinstance(judgement, Side) or (judgement and judgement.verdict is Verdict.ANOTHER):
             return judgement
         return Judgement(Verdict.CANNOT_TELL, CHANGED)
 
     def _judge_with_control(self, variant: Shown) -> Judgement | Side:
-        seen, own = self._seen, self._seen.own()
+        seen, own = self.seen, self.seen.own()
         if not own:
             judgement = self._judge_what_moves() or self._judge_scripts(variant)
             return judgement or self._judge_alike(variant)
@@ -259,7 +235,7 @@ class Comparison:
             return Judgement(Verdict.SAME)
         if len(seen.variants) == 1:
             # Two servers with slightly different pages may take turns, one for each URL so far.
-            is_turn = len(own) <= _OF_A_SERVER and variant.digest.title == self.reference.title
+            is_turn = len(own) <= _OF_A_SERVER and variant.digest.title == self.seen.reference.title
             is_turn = is_turn and not seen.changed and len(seen.kept) == 1
             return Side.KEPT if is_turn else Side.VARIANT
         if len(own) <= seen.came:
@@ -275,12 +251,12 @@ class Comparison:
 
         Two pages of one text have phrases of their own there, at two visits of each.
         """
-        mine, theirs = self._seen.phrases() if self._seen.hides_others(variant) else ({}, {})
+        mine, theirs = self.seen.phrases() if self.seen.hides_others(variant) else ({}, {})
         if not mine:
             return None
-        if len(self._seen.kept) < _TWO_VISITS:
+        if len(self.seen.kept) < _TWO_VISITS:
             return Side.KEPT
-        if len(self._seen.variants) < _TWO_VISITS:
+        if len(self.seen.variants) < _TWO_VISITS:
             return Side.VARIANT
         self._is_told_by_scripts = True
         shown = some_of(mine.values()), some_of(theirs.values())
@@ -288,19 +264,19 @@ class Comparison:
 
     def _judge_alike(self, variant: Shown) -> Judgement:
         """Return the verdict about a variant without lines of its own."""
-        reason = "" if self._seen.is_like_now(variant) else "it shows nothing of its own"
-        if self.is_of_files or hide_what_differs(self.reference, variant.digest):
+        reason = "" if self.seen.is_like_now(variant) else "it shows nothing of its own"
+        if self.seen.is_of_files or hide_what_differs(self.seen.reference, variant.digest):
             reason = NO_TEXT
         return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
 
     def _judge_two(self, variant: Shown, own: frozenset[LineKey]) -> Judgement:
         """Return the verdict about two pages that differ by more than noise."""
-        texts = self._seen.kept[-1].texts
-        lacking = frozenset(line for line in texts if not self._seen.shows(line))
-        mine, theirs = self._seen.alone(own), self._seen.alone(lacking)
+        texts = self.seen.kept[-1].texts
+        lacking = frozenset(line for line in texts if not self.seen.shows(line))
+        mine, theirs = self.seen.alone(own), self.seen.alone(lacking)
         is_view = not mine and len(theirs) <= 1
         if len(mine) == 1 < len(own) and not theirs:
-            is_view = self._seen.repeats(variant.texts[mine[0]])
+            is_view = self.seen.repeats(variant.texts[mine[0]])
         if is_view:
             # For example a print view, which has a link back in place of a menu.
             return Judgement(Verdict.CANNOT_TELL, "they differ in what other pages show too")
@@ -319,8 +295,8 @@ class Comparison:
         Two pages have moving lines of their own, with more words than both share in other lines. A
         single page may have a few such lines that say how it was reached.
         """
-        kept, variants = self._seen.kept, self._seen.variants
-        if len(variants) < _TWO_VISITS or not kept or self._seen.is_changed:
+        kept, variants = self.seen.kept, self.seen.variants
+        if len(variants) < _TWO_VISITS or not kept or self.seen.is_changed:
             return None
         mine = own_of(moving_lines(*variants[-2:]), kept)
         if not mine:
@@ -331,7 +307,7 @@ class Comparison:
         texts = kept[-1].texts
         # Of lines with a number it is not known whether other pages have them.
         plain = (line for line in variants[-1].texts if line in texts and line[0] == line[1])
-        shared = self._seen.alone(plain)
+        shared = self.seen.alone(plain)
         moving = MovingLines(mine, theirs)
         if not moving.is_most(map(texts.__getitem__, shared)):
             return None

@@ -96,12 +96,12 @@ class _Attempt:
 
     def end(self, judgement: Judgement) -> None:
         """Report what the pair showed to the check."""
-        variants = self.comparison.variants if self.comparison else ()
-        kept = self.comparison.kept if self.comparison else ()
+        seen = self.comparison.seen if self.comparison else None
+        variants, kept = (seen.variants, seen.kept) if seen else ([], [])
         if self.kept:
-            kept = (self.kept, *kept)
+            kept = [self.kept, *kept]
         if self.shown and not variants:
-            variants = (self.shown,)
+            variants = [self.shown]
         self.check.add(self.pair, judgement, variants, kept, self.led_to)
         if self.has_cookies and self.check.evidence.is_last_shared:
             # Perhaps a page that asks each visitor once whether cookies may be set.

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
 
+_MOST_FETCHES = 8
+"""The most fetches of one case."""
 _NO_MERGE = MergingEntries((), is_joint=False)
 
 
@@ -293,7 +295,7 @@ class AuditCases:
         if is_anothers:
             dropped = parts_dropped(case.drop.request.url, case.drop.first)
             self._sites.of(case.drop.domain).note_shared(shown.texts, dropped)
-        if isinstance(judgement, Side) and case.is_exhausted:
+        if isinstance(judgement, Side) and case.fetches >= _MOST_FETCHES:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
 

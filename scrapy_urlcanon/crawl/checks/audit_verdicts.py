@@ -48,7 +48,7 @@ class AuditVerdicts:
         other = pair.other
         if other:
             Stat.AUDIT_FALSE_MERGE.inc(self._crawler)
-        reference = case.comparison.reference if case.comparison else None
+        reference = case.comparison.seen.reference if case.comparison else None
         content = reference.content if reference else b""
         self._take_over(records, other, section_of(pair.url), content)
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest
 
 
-_MOST_FETCHES = 8
 _KEPT_FAILED = "the kept page failed when it was audited"
 
 
@@ -136,12 +135,7 @@ class AuditCase:
     @property
     def has_control(self) -> bool:
         """Whether the kept page was fetched again and showed the same page as before."""
-        return self.comparison is not None and self.comparison.has_control
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether it has taken as many fetches as an audit may."""
-        return self.fetches >= _MOST_FETCHES
+        return self.comparison is not None and self.comparison.seen.has_control
 
     @property
     def url_of_side(self) -> str:
@@ -151,7 +145,7 @@ class AuditCase:
     @property
     def is_of_files(self) -> bool:
         """Whether at least one of the two is no text, or too long to be read as text."""
-        return self.comparison is not None and self.comparison.is_of_files
+        return self.comparison is not None and self.comparison.seen.is_of_files
 
     def compare_with(
         self, reference: PageDigest, noise: Noise, common: CommonContents | None = None
@@ -179,7 +173,7 @@ class AuditCase:
         """
         if self.drop.is_declared or not (self.response and self.comparison):
             return False
-        return contents.read(self.response).digest != self.comparison.reference.digest
+        return contents.read(self.response).digest != self.comparison.seen.reference.digest
 
     def note_part(self, response: Response) -> None:
         """Note that *response* was cut short, so that it cannot be compared.
