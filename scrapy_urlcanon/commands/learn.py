@@ -186,7 +186,9 @@ them has an observation, or if an error kept a domain from being learned.
         skipped: Counter[str] = Counter()
         # The garbage collector would take an eighth of the time to search millions of URLs.
         with without_collecting():
-            in_force = _in_force(arguments.inputs, kept, here, skipped)
+            crawls = (crawl for path in arguments.inputs for crawl in crawls_of(path, skipped))
+            # A rule that a person has since removed from the rules file must not come back.
+            in_force = combine(crawls, (*kept, *here), is_all=bool(here))
             with _reading(arguments.inputs, skipped) as (observations, progress):
                 learned = learn(
                     observations,
@@ -371,20 +373,6 @@ def _write_places(learned: Learned, path: Path | None) -> None:
     with closing(SkipPlaces(path)) as places:
         for rule in learned.rules:
             places.add(rule.places)
-
-
-def _in_force(
-    inputs: Sequence[Path],
-    kept: Sequence[RuleInForce],
-    here: Sequence[RuleInForce],
-    skipped: Counter[str],
-) -> tuple[RuleInForce, ...]:
-    """Return the rules of the crawls, those of *kept*, and those *here*, in the rules file.
-
-    A rule that a person has since removed from the rules file must not come back.
-    """
-    crawls = (crawl for path in inputs for crawl in crawls_of(path, skipped))
-    return combine(crawls, (*kept, *here), is_all=bool(here))
 
 
 @contextmanager

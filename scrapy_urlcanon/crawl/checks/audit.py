@@ -89,7 +89,14 @@ class Audit:
             sites=self.sites,
             variants=self._variants,
             held=self.held,
-            blame=self._make_blame(),
+            blame=Blame(
+                self._canonicalizer,
+                records=self._sample.records,
+                contents=contents,
+                variants=self._variants,
+                held=self.held,
+                first_urls=self._first_urls,
+            ),
             skipped=self._make_skipped(),
             on_concluded=self._concluded,
             rounds=rounds_of(crawler.settings),
@@ -109,16 +116,6 @@ class Audit:
         self._requests.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
-
-    def _make_blame(self) -> Blame:
-        return Blame(
-            self._canonicalizer,
-            records=self._sample.records,
-            contents=self._contents,
-            variants=self._variants,
-            held=self.held,
-            first_urls=self._first_urls,
-        )
 
     def _make_skipped(self) -> SkippedPages | None:
         """Make the part that searches the pages of skipped URLs, if a rule skips any."""
