@@ -57,7 +57,7 @@ The value is empty for a request that is queued elsewhere.
 """
 
 RECORD: Final = "return redis.call('SADD', KEYS[1], ARGV[1])"
-"""Record a fingerprint as seen; return whether it is new."""
+"""Record a fingerprint as seen, or an entry as suspended; return whether it is new."""
 
 FORGET: Final = "return redis.call('SREM', KEYS[1], ARGV[1])"
 """Remove a fingerprint from those seen, or a process from those with nothing left to do."""
@@ -258,8 +258,6 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 """
 """Publish the result of an audit to all processes."""
 
-TELL_SUSPENSION: Final = "redis.call('SADD', KEYS[1], ARGV[1])"
-"""Publish an entry that an audit suspended to all processes."""
 
 RELEASE: Final = (
     _WAITING

@@ -109,7 +109,7 @@ class Shared:
         text = json.dumps([*entry, domain]).encode()
         if text not in self._known:
             self._known.add(text)
-            self.frontier.tell(scripts.TELL_SUSPENSION, (self._suspended,), (text,))
+            self.frontier.tell(scripts.RECORD, (self._suspended,), (text,))
 
     def audited(self, pair: AuditedPair) -> None:
         """Tell the other processes the result of an audit of *pair*."""
