@@ -27,7 +27,7 @@ from scrapy_urlcanon.report.screen import Screen
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from scrapy.settings import Settings
 
@@ -76,10 +76,20 @@ would merge them. If the add-on is off in this project, it says so, and the exit
         # URLs from standard input are never compared as a pair.
         is_pair = not arguments.stdin and len(arguments.urls) == _PAIR
         path = value_of("skip_places", settings)
+        screen = None if arguments.json else Screen.of_process()
         with closing(SkipPlaces.of_crawl(Path(path))) if path else nullcontext() as places:
-            (_print_json if arguments.json else _print_text)(
-                canonicalizer, places, urls, is_pair=is_pair
-            )
+            for url in urls:
+                explanation, skip = canonicalizer.explain(url), canonicalizer.skips(url)
+                # The URL that a crawl fetches in place of the skipped one, if it is known.
+                place = None
+                if skip and places:
+                    place = places.of(explanation.canonical, canonicalizer)
+                if screen:
+                    _show(explanation, skip, place, screen)
+                else:
+                    _print_json(explanation, skip, place)
+        if is_pair:
+            _tell_of_pair(pair(canonicalizer, *arguments.urls), screen)
         # Outside a project no crawl needs the add-on.
         reason = why_off(settings) if inside_project() else None
         return say_off(reason) if reason else 0
@@ -92,55 +102,16 @@ def _urls_of_input() -> Iterator[str]:
             yield url
 
 
-def _place(canonicalizer: Canonicalizer, places: SkipPlaces | None, url: str) -> str | None:
-    """Return the URL that a crawl fetches in place of the skipped *url*, or None if not known."""
-    return places.of(canonicalizer.canonicalize(url), canonicalizer) if places else None
+def _print_json(explanation: Explanation, skip: str | None, place: str | None) -> None:
+    steps = [
+        {"option": s.option, "before": s.before, "after": s.after, "layer": s.layer}
+        for s in explanation.steps
+    ]
+    document = {**explanation._asdict(), "steps": steps, "skip": skip, "place": place}
+    print(visible_json(json.dumps(document, ensure_ascii=False)))
 
 
-def _print_json(
-    canonicalizer: Canonicalizer,
-    places: SkipPlaces | None,
-    urls: Iterable[str],
-    *,
-    is_pair: bool,
-) -> None:
-    for url in urls:
-        explanation = canonicalizer.explain(url)
-        steps = [
-            {"option": s.option, "before": s.before, "after": s.after, "layer": s.layer}
-            for s in explanation.steps
-        ]
-        skip = canonicalizer.skips(url)
-        place = skip and _place(canonicalizer, places, url)
-        document = {**explanation._asdict(), "steps": steps, "skip": skip, "place": place}
-        print(visible_json(json.dumps(document, ensure_ascii=False)))
-    if is_pair:
-        both = pair(canonicalizer, *urls)
-        verdict = {"are_one": both.are_one, "rules": both.rules, "joined_by": both.joined_by}
-        print(visible_json(json.dumps(verdict, ensure_ascii=False)))
-
-
-def _print_text(
-    canonicalizer: Canonicalizer,
-    places: SkipPlaces | None,
-    urls: Iterable[str],
-    *,
-    is_pair: bool,
-) -> None:
-    screen = Screen.of_process()
-    for url in urls:
-        _show(canonicalizer.explain(url), screen)
-        skip = canonicalizer.skips(url)
-        if skip:
-            screen.line((f"  is not fetched: skip {skip}", "yellow"))
-            place = _place(canonicalizer, places, url)
-            if place:
-                screen.line("  its page is fetched at  ", (place, "green"))
-    if is_pair:
-        _show_verdict(pair(canonicalizer, *urls), screen)
-
-
-def _show(explanation: Explanation, screen: Screen) -> None:
+def _show(explanation: Explanation, skip: str | None, place: str | None, screen: Screen) -> None:
     screen.line((explanation.url, "bold"))
     width = max((len(step.option) for step in explanation.steps), default=0)
     for step in explanation.steps:
@@ -154,9 +125,18 @@ def _show(explanation: Explanation, screen: Screen) -> None:
         screen.line(("  is canonical", "green"))
     elif screen.has_colour:
         screen.line("  ", (explanation.canonical, "green"))
+    if skip:
+        screen.line((f"  is not fetched: skip {skip}", "yellow"))
+    if place:
+        screen.line("  its page is fetched at  ", (place, "green"))
 
 
-def _show_verdict(both: Pair, screen: Screen) -> None:
+def _tell_of_pair(both: Pair, screen: Screen | None) -> None:
+    """Say whether both URLs are one, as JSON if there is no *screen*."""
+    if screen is None:
+        verdict = {"are_one": both.are_one, "rules": both.rules, "joined_by": both.joined_by}
+        print(visible_json(json.dumps(verdict, ensure_ascii=False)))
+        return
     screen.line()
     if both.are_one:
         rules = ", ".join(f"{option} ({layer})" for option, layer in both.rules.items())
