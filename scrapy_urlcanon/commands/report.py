@@ -12,7 +12,7 @@ from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.screen import Screen
-from scrapy_urlcanon.report.terminal import show_report
+from scrapy_urlcanon.report.section import show_report
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.moving_lines import MovingLines, moving_lines, own_of
@@ -23,7 +23,7 @@ from scrapy_urlcanon.pages.same_page import LineKey, PageDigest, same_page
 from scrapy_urlcanon.pages.two_pages import TwoPages
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable
 
     from scrapy_urlcanon.pages.shown import Shown
 
@@ -156,10 +156,6 @@ class Comparison:
         if side is Side.KEPT:
             return self._judge() if seen.add_kept(shown) else self.failed(side, CHANGED)
         return self._judge() if seen.add_variant(shown) else self.failed(side, RESTLESS)
-
-    def rename(self, names: Mapping[Any, Hashable]) -> None:
-        """Replace keys of pages by those of *names*."""
-        self.seen.rename(names)
 
     def failed(self, side: Side, reason: str) -> Judgement | Side:
         """Note that a fetch brought nothing to compare; return as :meth:`add` does.

@@ -1,4 +1,4 @@
-"""The base class of report sections: what a section collects, stores and shows."""
+"""Report sections: what each collects, stores and shows, and how the terminal shows all of them."""
 
 from __future__ import annotations
 
@@ -104,3 +104,11 @@ class Section:
 def sections() -> tuple[type[Section], ...]:
     """Return all sections in their order."""
     return classes_in("scrapy_urlcanon.report.sections", Section)
+
+
+def show_report(report: Report, screen: Screen) -> None:
+    """Print *report* at the terminal, section by section."""
+    screen.line((report.spider, "bold"), (f"  {report.began}, {report.ended}", "dim"))
+    screen.line()
+    for section in sections():
+        section.show(report, screen)

@@ -15,8 +15,8 @@ from scrapy_urlcanon.report import page, section, sections
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen
+from scrapy_urlcanon.report.section import show_report
 from scrapy_urlcanon.report.sections.traps import Traps
-from scrapy_urlcanon.report.terminal import show_report
 
 TOY = '''
 """The suffixes of what was dropped."""

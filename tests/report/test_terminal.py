@@ -11,6 +11,7 @@ from rich.console import Console
 from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen, marked
+from scrapy_urlcanon.report.section import show_report
 from scrapy_urlcanon.report.sections.domains import OTHER, Domain
 from scrapy_urlcanon.report.sections.news import Point
 from scrapy_urlcanon.report.sections.options import Entry, Option
@@ -18,7 +19,6 @@ from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
 from scrapy_urlcanon.report.sections.software import Software
 from scrapy_urlcanon.report.sections.traps import TrapRow
-from scrapy_urlcanon.report.terminal import show_report
 
 PAGE = "http://example.com/a"
 

@@ -203,7 +203,7 @@ class AuditCase:
         dropped_for = self.drop.fingerprint
         self.drop = self.drop._replace(fingerprint=names.get(dropped_for, dropped_for))
         if self.comparison:
-            self.comparison.rename(names)
+            self.comparison.seen.rename(names)
 
     def is_waiting_for(self, mark: Mapping[str, Any]) -> bool:
         """Tell whether a request with this *mark* is the fetch now on its way."""
