@@ -17,6 +17,7 @@ from sites import ONE_BY_ONE, FollowSpider
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks import audit
+from scrapy_urlcanon.crawl.checks import sites as audit_sites
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.entries.record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
@@ -42,11 +43,12 @@ def lines_of(site, page, count=100):
     return {number: {number} for number in range(first, first + count)}
 
 
-def test_lines_of_all_sites_are_bounded():
+def test_lines_of_all_sites_are_bounded(monkeypatch):
     """A thousand sites take little more memory than two hundred do."""
+    monkeypatch.setattr(audit_sites, "_REMEMBERED_LINES", 10_000)
     tracemalloc.start()
     try:
-        sites = Sites(most_lines=10_000)
+        sites = Sites()
         taken = []
         for site in range(1_000):
             for number in range(2):
@@ -59,9 +61,10 @@ def test_lines_of_all_sites_are_bounded():
     assert of_a_site < 3_000
 
 
-def test_a_site_whose_pages_came_last_is_remembered():
+def test_a_site_whose_pages_came_last_is_remembered(monkeypatch):
     """Lines of the sites whose pages came last are kept, and those of others forgotten."""
-    sites = Sites(most_lines=1_000)
+    monkeypatch.setattr(audit_sites, "_REMEMBERED_LINES", 1_000)
+    sites = Sites()
     for site in range(20):
         sites.saw(f"{site}.example", b"page", lines_of(site, 1))
         sites.saw("one.example", b"%d" % site, lines_of(999, 1, 3))
@@ -72,7 +75,8 @@ def test_a_site_whose_pages_came_last_is_remembered():
 
 def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
     """Beyond a bound the least recent sites are forgotten, with what waits there."""
-    monkeypatch.setattr(Sites.__init__, "__kwdefaults__", {"most_lines": 1_000, "most": 10})
+    monkeypatch.setattr(audit_sites, "_REMEMBERED_LINES", 1_000)
+    monkeypatch.setattr(audit_sites, "_REMEMBERED_SITES", 10)
     sample = AuditSample(Canonicalizer(), 0.01, 0.1)
     entry = RuleEntry("drop_params", "sid")
     for site in range(1_000):
@@ -90,12 +94,13 @@ def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
     assert not sample.records.record(entry, "5.example").chosen
 
 
-def test_what_two_fetches_said_is_not_forgotten():
+def test_what_two_fetches_said_is_not_forgotten(monkeypatch):
     """Noise that two fetches of a URL showed is kept.
 
     Without it a counter would condemn a right entry.
     """
-    sites = Sites(most_lines=100)
+    monkeypatch.setattr(audit_sites, "_REMEMBERED_LINES", 100)
+    sites = Sites()
     noise = sites.of("a.example").noise
     for visits in (1, 3):
         noise.note({1: {visits}}, {1: {visits + 1}})

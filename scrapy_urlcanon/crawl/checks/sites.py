@@ -23,28 +23,16 @@ class Sites:
     has been idle longest are forgotten, but not which of them were noise. If there are too many
     sites, the one that has been idle longest is forgotten altogether.
 
-    >>> sites = Sites(most_lines=4)
-    >>> for domain in ("a.example", "b.example"):
-    ...     _ = sites.of(domain)
-    ...     sites.saw(domain, "/", {line: {line} for line in (1, 2)})
-    >>> sites.of("a.example").noise.size, sites.of("b.example").noise.size
-    (0, 3)
+    >>> sites = Sites()
+    >>> sites.saw("a.example", b"page", {line: {line} for line in (1, 2)})
+    >>> "a.example" in sites, sites.of("a.example").noise.size, sites.of("b.example").noise.size
+    (True, 3, 0)
 
     :param on_forget: called with each domain that is forgotten.
-    :param most_lines: the most lines and pages that are remembered, over all sites.
-    :param most: the most sites that are remembered.
     """
 
-    def __init__(
-        self,
-        on_forget: Callable[[str], object] = lambda _: None,
-        *,
-        most_lines: int = _REMEMBERED_LINES,
-        most: int = _REMEMBERED_SITES,
-    ) -> None:
+    def __init__(self, on_forget: Callable[[str], object] = lambda _: None) -> None:
         self._on_forget = on_forget
-        self._most_lines = most_lines
-        self._most = most
         # In both mappings the site that sent the latest page is last.
         self._sites: dict[str, SiteEvidence] = {}
         self._sizes: dict[str, int] = {}
@@ -62,7 +50,7 @@ class Sites:
         """
         site = self._sites.get(domain)
         if site is None:
-            if len(self._sites) >= self._most:
+            if len(self._sites) >= _REMEMBERED_SITES:
                 self._forget(next(iter(self._sites)))
             site = self._sites[domain] = SiteEvidence()
         return site
@@ -75,7 +63,7 @@ class Sites:
         # The size may have changed since: an audit added lines, or all were forgotten.
         self._total += site.noise.size - self._sizes.pop(domain, 0)
         self._sizes[domain] = site.noise.size
-        while self._total > self._most_lines:
+        while self._total > _REMEMBERED_LINES:
             oldest = next(iter(self._sizes))
             self._total -= self._sizes.pop(oldest)
             self._sites[oldest].noise.forget_pages()
