@@ -344,3 +344,12 @@ def test_setting_that_needs_another_one_is_told(needed, value, given):
     assert told == [f"{name} has no effect without {needed}." for name in given]
     beside = {**given, needed: value, "URLCANON_ORDER": "novelty"}
     assert not list(CrawlSettings.load(Settings(beside)).doubts())
+
+
+def test_places_without_a_rule_that_skips_are_told_before_a_crawl():
+    """`check` warns of places without effect too, and of no other places."""
+    places = {"URLCANON_SKIP_PLACES": "places"}
+    (told,) = CrawlSettings.load(Settings(places)).doubts()
+    assert told.startswith("URLCANON_SKIP_PLACES has no effect")
+    rules = {"URLCANON_RULES": {"a.example": {"skip": ["/?p={id:digits}"]}}}
+    assert not [*CrawlSettings.load(Settings(places | rules)).doubts()]
