@@ -139,10 +139,9 @@ class SharedLives(PageLives["Request"]):
             state = self._frontier.ask(
                 scripts.REDIRECTED, (self._frontier.lives,), (self._frontier.prefix, *arguments)
             )
-            # Without an answer, the source is to be rescued.
-            state = state or b"m"
             if state != b"w":
-                self._share_fate(source, callback, state, is_same=is_same)
+                # Without an answer, the source is to be rescued.
+                self._share_fate(source, callback, state or b"m", is_same=is_same)
 
     def release_all(self) -> int:
         """Queue one variant of each page for which any waits; return how many were queued."""

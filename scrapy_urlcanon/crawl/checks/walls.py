@@ -81,11 +81,7 @@ class Walls:
                 )
                 for drop in drops.values():
                     self._let_through(drop)
-            elif (
-                is_over is None
-                and len(drops) >= _SEVERAL
-                and (not self._asked or self._budget.has_room(Need.LITTLE_KNOWN))
-            ):
+            elif is_over is None and len(drops) >= _SEVERAL and self._is_affordable():
                 page, drop = next(iter(drops.items()))
                 self._asked[look] = page
                 self._budget.begin()
@@ -112,6 +108,9 @@ class Walls:
             return False
         is_another_wall = now in self._asked or len(groups.get(now, ())) >= _SEVERAL
         return None if is_another_wall else True
+
+    def _is_affordable(self) -> bool:
+        return not self._asked or self._budget.has_room(Need.LITTLE_KNOWN)
 
     def _let_through(self, drop: Drop) -> None:
         self._has_let_through = True
