@@ -18,7 +18,7 @@ from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from scrapy.settings import Settings
 
@@ -56,9 +56,13 @@ starts, not here.
             files = [*value_of("rules_files", settings), *arguments.files]
             settings.set(name_of("rules_files"), files, "cmdline")
         of_project = CrawlSettings.load(settings)
-        of_spiders = _settings_of_spiders(settings)
-        # Outside a project no crawl needs the add-on.
-        reasons = _reasons_by_spider(settings) if inside_project() else None
+        spiders = get_spider_loader(settings).list()
+        own_of = {name: settings_of_spider(settings, name) for name in spiders}
+        of_spiders = _loaded(own_of)
+        reasons = None
+        if inside_project():
+            # Outside a project no crawl needs the add-on.
+            reasons = {name: why_off(own) for name, own in {"": settings, **own_of}.items()}
         doubts = list(of_project.doubts())
         doubts += [
             f"spider {name}: {doubt}"
@@ -75,18 +79,11 @@ starts, not here.
         return 0
 
 
-def _reasons_by_spider(settings: Settings) -> dict[str, str | None]:
-    """Return why the add-on is off, for the project as "" and for each spider by its name.
-
-    :raises ConfigurationError: if an add-on or a fingerprinter cannot be loaded.
-    """
-    spiders = get_spider_loader(settings).list()
-    of_spiders = {name: why_off(settings_of_spider(settings, name)) for name in spiders}
-    return {"": why_off(settings), **of_spiders}
-
-
 def _tell_off(reasons: dict[str, str | None]) -> int:
-    """Print for which spiders the add-on is off, and return the exit status."""
+    """Print for which spiders the add-on is off, and return the exit status.
+
+    :param reasons: why it is off, for the project as "" and for each spider by its name.
+    """
     of_project = reasons.pop("")
     # A project that has no spider yet may have them soon.
     reasons = reasons or {"": of_project}
@@ -98,16 +95,16 @@ def _tell_off(reasons: dict[str, str | None]) -> int:
     return 0
 
 
-def _settings_of_spiders(settings: Settings) -> dict[str, CrawlSettings]:
-    """Return the settings of each spider, by its name.
+def _loaded(own_of: Mapping[str, Settings]) -> dict[str, CrawlSettings]:
+    """Return the values of the settings of each spider, by its name.
 
     :raises ConfigurationError: with every problem of every spider.
     """
     loaded = {}
     problems: list[Problem] = []
-    for name in get_spider_loader(settings).list():
+    for name, own in own_of.items():
         try:
-            loaded[name] = CrawlSettings.load(settings_of_spider(settings, name))
+            loaded[name] = CrawlSettings.load(own)
         except ConfigurationError as error:
             problems += (
                 problem._replace(origin=f"spider {name}: {problem.origin}")
