@@ -1,5 +1,6 @@
 """Each rule does what its page says, and the page says what each rule does."""
 
+import runpy
 from collections.abc import Mapping
 from inspect import cleandoc
 from pathlib import Path
@@ -22,12 +23,11 @@ from scrapy_urlcanon.canonicalizer.rules import (
     Rule,
     Skip,
 )
-from scrapy_urlcanon.canonicalizer.rules.documentation import SECTIONS, document
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.canonicalizer.values import Choice
 from scrapy_urlcanon.exceptions import ConfigurationError
 
-PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
+TOOL = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "rules_page.py"))
 
 RULES = [option for option in CATALOGUE if issubclass(option, Rule)]
 CHANGES = [
@@ -158,7 +158,7 @@ def test_preset_gives_every_option_a_valid_value(preset):
 def test_docstring_says_what_it_does_why_it_is_safe_and_when_it_is_wrong(option):
     """Every page has the three paragraphs, in that order, and examples of both kinds."""
     text = cleandoc(option.__doc__)
-    places = [text.index(f"\n{section}:") for section in SECTIONS]
+    places = [text.index(f"\n{section}:") for section in TOOL["SECTIONS"]]
     assert places == sorted(places)
     assert option.changes
     assert option.keeps
@@ -202,7 +202,7 @@ def test_an_option_is_one_class():
     assert [catalogue.presets[preset]["tildes"] for preset in PRESETS] == ["keep", "keep", "drop"]
     names = [option.name for option in catalogue]
     assert names[names.index("tildes") - 1] == "duplicate_slashes"
-    page = document(catalogue)
+    page = TOOL["document"](catalogue)
     assert "| [`tildes`](#tildes) |  | `'keep'` | `'drop'` | Drop the tildes |" in page
     assert (
         "| Tildes | [`tildes`](#tildes) | `'drop'` | "
@@ -234,7 +234,7 @@ def test_two_options_cannot_be_in_one_place():
 
 def test_page_is_not_stale():
     """docs/rules.md is what the catalogue says now; `make docs` writes it."""
-    assert PAGE.read_text(encoding="utf-8") == document()
+    assert TOOL["PAGE"].read_text(encoding="utf-8") == TOOL["document"]()
 
 
 @pytest.mark.parametrize("name", LISTS)

@@ -3,56 +3,15 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from scrapy_urlcanon.canonicalizer.rules import (
-        AlwaysOn,
-        Catalogue,
-        Classical,
-        Example,
-        Option,
-    )
-
-SECTIONS = ("What it does", "Why it is safe", "When it is wrong")
-"""How the paragraphs of a page begin."""
-
-_INTRODUCTION = f"""\
-# Rules
-
-All options, with examples. `make docs` writes this page from the docstrings of the options, and
-a test applies the examples.
-
-Set an option for a host, a path or everywhere in `URLCANON_RULES`; until then it has the value of
-the preset. `scrapy urlcanon explain URL` shows which options changed a URL, and which layer of
-the configuration turned each of them on.
-
-## Presets
-
-- `scrapy` merges only what Scrapy's own fingerprint merges. All else is up to your rules.
-- `{DEFAULT_PRESET}`, the default, also merges what we know of no site to tell apart: different
-  spellings of one URL, and tracking parameters.
-- `aggressive` also merges what is right on most sites and wrong on some: `http` and `https`,
-  `www`, duplicate and trailing slashes, index files, session ids, empty parameters.
-
-An empty cell is as in `{DEFAULT_PRESET}`.
-
-"""
-
-
-_FIELD = """\
-The normalizations that the literature and other tools know, with the option for each and the value
-that makes the example, in the order in which they apply here. The others are always on.
-
-"""
+    from scrapy_urlcanon.canonicalizer.rules import AlwaysOn, Example, Option
 
 
 def title(option: type[Option] | AlwaysOn) -> str:
@@ -84,67 +43,10 @@ def normalization_page(normalization: AlwaysOn) -> str:
     """Return the page of a normalization that is always on, in Markdown."""
     lines = [f"## {normalization.name}", "", cleandoc(normalization.__doc__ or ""), ""]
     lines += ["Always on: there is no option for it. It changes", ""]
-    lines += [f"- {_arrow(_code(before), f'`{after}`')}" for before, after in normalization.changes]
+    lines += [f"- {arrow(code(before), f'`{after}`')}" for before, after in normalization.changes]
     if normalization.keeps:
-        lines += ["", "It leaves alone", "", *(f"- {_code(url)}" for url in normalization.keeps)]
+        lines += ["", "It leaves alone", "", *(f"- {code(url)}" for url in normalization.keeps)]
     return "\n".join([*lines, ""])
-
-
-def document(catalogue: Catalogue = CATALOGUE) -> str:
-    """Return ``docs/rules.md``."""
-    pages = "\n".join(map(rule_page, catalogue))
-    for section in SECTIONS:
-        pages = pages.replace(f"\n{section}:", f"\n**{section}:**")
-    return (
-        f"{_INTRODUCTION}{_overview(catalogue)}\n\n"
-        f"## The normalizations of the field\n\n{_FIELD}{_classical(catalogue)}\n\n"
-        f"## Always on\n\n{_always_on(catalogue)}\n\n"
-        f"{pages}"
-    )
-
-
-def _overview(catalogue: Catalogue) -> str:
-    """Return a table of all options, their value in each preset and what they do."""
-    head = ("option", *(f"`{preset}`" for preset in catalogue.presets), "what it does")
-    return _table(head, map(_row_of_overview, catalogue))
-
-
-def _row_of_overview(option: type[Option]) -> tuple[str, ...]:
-    values = option.in_presets()
-    default = values[DEFAULT_PRESET]
-    return (
-        f"[`{option.name}`](#{option.name})",
-        *(_code(v) if p == DEFAULT_PRESET or v != default else "" for p, v in values.items()),
-        title(option),
-    )
-
-
-def _always_on(catalogue: Catalogue) -> str:
-    """Return a table of the normalizations that no option turns off, with the field's examples."""
-    rows = (
-        (
-            f"`{n.name}`",
-            title(n),
-            "<br>".join(
-                f"{row.normalization}: {_example_of(row, {}, catalogue)}" for row in n.classical
-            ),
-        )
-        for n in ALWAYS_ON
-    )
-    return _table(("normalization", "what it does", "examples"), rows)
-
-
-def _classical(catalogue: Catalogue) -> str:
-    """Return a table of the normalizations that the field knows, with our option for each."""
-    return _table(("normalization", "option", "value", "example"), _rows_of_classical(catalogue))
-
-
-def _rows_of_classical(catalogue: Catalogue) -> Iterator[tuple[str, ...]]:
-    for option in catalogue:
-        for row in option.classical:
-            example = _example_of(row, {option.name: row.value}, catalogue)
-            link = f"[`{option.name}`](#{option.name})"
-            yield row.normalization, link, _code(row.value), example
 
 
 def _rule_page(option: type[Option]) -> Iterator[str]:
@@ -154,8 +56,8 @@ def _rule_page(option: type[Option]) -> Iterator[str]:
     yield ""
     values = option.in_presets()
     default = values[DEFAULT_PRESET]
-    others = (f", {_code(v)} in `{preset}`" for preset, v in values.items() if v != default)
-    yield f"Values: {option.values}. Default: {_code(default)}{''.join(others)}."
+    others = (f", {code(v)} in `{preset}`" for preset, v in values.items() if v != default)
+    yield f"Values: {option.values}. Default: {code(default)}{''.join(others)}."
     yield ""
     yield option.acts
     yield ""
@@ -172,26 +74,11 @@ def _example(example: Example) -> str:
     return f"- `{example.value!r}`: `{example.url}`{arrow}"
 
 
-def _example_of(row: Classical, options: Mapping[str, Any], catalogue: Catalogue) -> str:
-    configuration = Configuration.load(
-        DEFAULT_PRESET, [Source("example", {ANY_HOST: options})], catalogue=catalogue
-    )
-    canonical = Canonicalizer.from_configuration(configuration).canonicalize(row.url)
-    # A control character would not be seen.
-    url = f"`{row.url}`" if row.url.isprintable() else _code(row.url)
-    return url if canonical == row.url else _arrow(url, f"`{canonical}`")
-
-
-def _code(value: object) -> str:
+def code(value: object) -> str:
+    """Return *value* as Python code, in Markdown."""
     return f"`{value!r}`"
 
 
-def _arrow(before: str, after: str) -> str:
+def arrow(before: str, after: str) -> str:
+    """Return what becomes of what."""
     return f"{before} → {after}"
-
-
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(
-        f"| {' | '.join(c.replace('|', chr(92) + '|') for c in line)} |" for line in lines
-    )
