@@ -277,7 +277,7 @@ def learn_site(
         [
             *rules_of(site.domain, without_idle(miner.accepted)),
             *sinks,
-            *in_few_lines(skips.rules, in_force),
+            *in_few_lines(skips.rules, in_force, thresholds.confidence),
             *gate_rules(miner.groups, thresholds, miner.form),
         ]
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.confidence import MAX_FALSE, at_most_drawn, lower_bound
 from scrapy_urlcanon.learn.classes.shapes import shape_of
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.results.rule import MAX_EXAMPLES, Evidence, LearnedRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -84,8 +84,7 @@ def rules_of_separators(
                 merges=len(same),
                 counter_examples=lost,
                 bound=lower_bound(len(same), lost, thresholds.confidence),
-                confidence=thresholds.confidence,
-                examples=tuple(sorted((pair.one, pair.other) for pair in same)[:3]),
+                examples=tuple(sorted((pair.one, pair.other) for pair in same)[:MAX_EXAMPLES]),
             )
             yield LearnedRule(domain, host, "query_separator", ";", "rewrite", evidence)
 
@@ -107,8 +106,7 @@ def rules_of_order(
                 pages=len(differ),
                 counter_examples=len(pairs) - len(differ),
                 bound=bound,
-                confidence=confidence,
-                examples=tuple(sorted((pair.one, pair.other) for pair in differ)[:3]),
+                examples=tuple(sorted((pair.one, pair.other) for pair in differ)[:MAX_EXAMPLES]),
             )
             yield LearnedRule(domain, host, "sort_query", False, "apart", evidence)  # noqa: FBT003
 

@@ -250,6 +250,5 @@ class Tally:
             merges=self.merges,
             counter_examples=self.lost,
             bound=lower_bound(self.support(thresholds), self.lost, thresholds.confidence),
-            confidence=thresholds.confidence,
             examples=tuple(self.examples),
         )

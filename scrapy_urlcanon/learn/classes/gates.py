@@ -18,7 +18,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.location import MARK, host_of, locate, value_of
-from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.results.rule import MAX_EXAMPLES, Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
@@ -74,8 +74,7 @@ def gate_rules(
             pages=1,
             merges=len(members),
             bound=lower_bound(len(members), 0, thresholds.confidence),
-            confidence=thresholds.confidence,
-            examples=tuple(sorted((gate.url, gates[gate].url) for gate in new)[:3]),
+            examples=tuple(sorted((gate.url, gates[gate].url) for gate in new)[:MAX_EXAMPLES]),
         )
         rules.append(LearnedRule(site.domain, host, SKIP, [template], "sink", evidence))
     return rules

@@ -36,6 +36,9 @@ _OF_PARTS = re.compile(r"\{\w+(?::(?!path\})\w+)?\}[^?]*/\{\w+:digits\}/?(?:\?|\
 _SINGLE = 1.05
 """How many URLs of a page a class may have on average to count as having one for each page."""
 
+MIN_MEMBERS = 4
+"""How many URLs of a class must have been seen."""
+
 Key: TypeAlias = tuple[str, str]
 """The host and the template of a class."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.classes.look import IS_ALONE
-from scrapy_urlcanon.learn.results.rule import Evidence
+from scrapy_urlcanon.learn.results.rule import MAX_EXAMPLES, Evidence
 from scrapy_urlcanon.wording import by_count, count_of
 
 if TYPE_CHECKING:
@@ -41,14 +41,15 @@ def evidence_of(
     :param against: how many pages speak against it, by what they do.
     """
     pages = sum(1 for page in found.telling if look.others[page])
-    lost, confidence = against.total(), thresholds.confidence
+    lost = against.total()
     return Evidence(
         pages=pages,
         merges=len(found.members),
         counter_examples=lost,
-        bound=lower_bound(pages, lost, confidence),
-        confidence=confidence,
-        examples=tuple(nsmallest(3, look.examples, key=lambda pair: (len(pair[0]), pair))),
+        bound=lower_bound(pages, lost, thresholds.confidence),
+        examples=tuple(
+            nsmallest(MAX_EXAMPLES, look.examples, key=lambda pair: (len(pair[0]), pair))
+        ),
         placed=sum(len(found.pages[page]) for page, others in look.others.items() if others),
     )
 

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import at_most
-from scrapy_urlcanon.learn.classes.members import SkipClass
+from scrapy_urlcanon.learn.classes.members import MIN_MEMBERS, SkipClass
 from scrapy_urlcanon.learn.classes.refused import evidence_of
 from scrapy_urlcanon.learn.classes.shapes import is_title
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
-_MIN_SECTIONS, _MIN_MEMBERS = 3, 4
-"""How many sections it takes, and how many members each must have."""
+_MIN_SECTIONS = 3
+"""How many sections it takes."""
 
 _MAX_UNLIKE = 0.2
 """A section is left out if the probability that it has so many pages that were seen nowhere else is
@@ -93,5 +93,5 @@ def _alike(whole: SkipClass, alone: AbstractSet[int]) -> Iterator[SkipClass]:
         count = len(alone & section.pages.keys())
         share = (len(alone) - count) / max(1, len(whole.pages) - pages)
         chance = 1.0 - at_most(count - 1, pages, share) if count else 1.0
-        if count < pages and len(section.members) >= _MIN_MEMBERS and chance > _MAX_UNLIKE:
+        if count < pages and len(section.members) >= MIN_MEMBERS and chance > _MAX_UNLIKE:
             yield section

@@ -25,7 +25,7 @@ from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
 from scrapy_urlcanon.learn.candidates.allow_lists import are_endless, rare_of
 from scrapy_urlcanon.learn.classes.references import names_of_urls, refers
 from scrapy_urlcanon.learn.location import MARK, host_of, name_of, parts_of, reading_order
-from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.results.rule import MAX_EXAMPLES, Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import NUMBER, SEARCHED
@@ -159,21 +159,20 @@ class _SinkClass(NamedTuple):
                 merges=len(self.members) - self.pages - others,
                 counter_examples=others,
                 bound=lower_bound(merges, others, thresholds.confidence),
-                confidence=thresholds.confidence,
                 examples=self._examples(),
             ),
             f"{count_of(others, 'URL')} with another page" if others else "",
         )
 
     def _examples(self) -> tuple[tuple[str, str], ...]:
-        """Return up to three pairs of URLs that become one."""
+        """Return pairs of URLs that become one."""
         first: dict[tuple[str, ...], Location] = {}
         found = []
         for member in self.members:
             other = first.setdefault(_without(member, self.dropped), member)
             if other is not member:
                 found.append((member.url, other.url))
-        return tuple(found[:3])
+        return tuple(found[:MAX_EXAMPLES])
 
 
 def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from scrapy_urlcanon.learn.classes.look import (
     PagesOfClasses,
 )
 from scrapy_urlcanon.learn.classes.lucky import lost_by_rivals
+from scrapy_urlcanon.learn.classes.members import MIN_MEMBERS
 from scrapy_urlcanon.learn.classes.parts_seen import PartsSeen
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
@@ -53,9 +54,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
     from scrapy_urlcanon.learn.thresholds import Prior, Thresholds
-
-_MIN_MEMBERS = 4
-"""How many URLs of a class must have been seen."""
 
 _USUAL_CHANGE = 0.003
 """Which share of pages differs from the URL that they declare only since one of them has changed.
@@ -187,7 +185,7 @@ class _Skips:
         """Yield the classes that are accepted, each with its rule."""
         for found in self._classes:
             known = worth(self._prior(SKIP, [found.template])) if self._prior else 0
-            least = 1 if known > 0 else _MIN_MEMBERS
+            least = 1 if known > 0 else MIN_MEMBERS
             if len(found.members) < least or found.members <= self._pages.skipped:
                 continue
             if known <= 0 and found.is_of_one_date:

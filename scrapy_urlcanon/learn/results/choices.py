@@ -31,11 +31,13 @@ _CHOICE = re.compile(r"\{\w+:([^{}|]*\|[^{}]*)\}")
 
 
 def in_few_lines(
-    skips: Iterable[LearnedRule], in_force: Iterable[RuleInForce] = ()
+    skips: Iterable[LearnedRule], in_force: Iterable[RuleInForce] = (), confidence: float = 0.95
 ) -> list[LearnedRule]:
     """Return the rules with those of ``skip`` joined that differ in one word only.
 
     Rules *in force* stay as they are, alone or as one text of a choice.
+
+    :param confidence: that of the bounds.
 
     >>> from scrapy_urlcanon.learn import Evidence, LearnedRule
     >>> rules = [
@@ -66,7 +68,7 @@ def in_few_lines(
             return left
         text = f"{before}{{{next(names)}:{'|'.join(sorted(rules))}}}{after}"
         first, *others = rules.values()
-        found = _sum([rule.evidence for rule in rules.values()])
+        found = _sum([rule.evidence for rule in rules.values()], confidence)
         left[left.index(first)] = replace(first, setting=[text], evidence=found)
         left = [rule for rule in left if rule not in others]
 
@@ -90,7 +92,7 @@ def texts_of(template: str) -> frozenset[str]:
     )
 
 
-def _sum(found: Sequence[Evidence]) -> Evidence:
+def _sum(found: Sequence[Evidence], confidence: float) -> Evidence:
     pages = sum(evidence.pages for evidence in found)
     lost = sum(evidence.counter_examples for evidence in found)
     return replace(
@@ -98,5 +100,5 @@ def _sum(found: Sequence[Evidence]) -> Evidence:
         pages=pages,
         merges=sum(evidence.merges for evidence in found),
         counter_examples=lost,
-        bound=lower_bound(pages, lost, found[0].confidence),
+        bound=lower_bound(pages, lost, confidence),
     )

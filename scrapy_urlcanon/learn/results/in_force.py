@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
-from scrapy_urlcanon.learn.results.rule import Key, key_of
+from scrapy_urlcanon.learn.results.rule import MAX_EXAMPLES, Key, key_of
 from scrapy_urlcanon.learn.scope import domain_of_pattern, pattern_of
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.patterns import Pattern
-
-_EXAMPLES = 3
 
 WHOLE = frozenset({"keep_params"})
 """Lists whose entries mean nothing one by one: a parameter more to keep is one less to drop."""
@@ -258,5 +256,5 @@ def _audited(rule: RuleInForce, pairs: Collection[AuditedUrl], outcome: Outcome)
         return rule
     others = [pair for pair in pairs if not pair.is_same]
     shown = {(pair.url, pair.kept) for pair in others or pairs}
-    examples = tuple(sorted(shown, key=lambda pair: (len(pair[0]), pair))[:_EXAMPLES])
+    examples = tuple(sorted(shown, key=lambda pair: (len(pair[0]), pair))[:MAX_EXAMPLES])
     return replace(rule, audited=len(pairs), others=len(others), examples=examples, outcome=outcome)

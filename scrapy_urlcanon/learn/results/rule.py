@@ -25,6 +25,9 @@ Kind = Literal["rewrite", "skip", "sink", "apart", "kept", "contradicted", "take
 merges. The others are of rules that crawls were made under: ``kept`` as it was, ``contradicted`` by
 audits and taken back, or ``taken out`` since, so that the last crawl was made without it."""
 
+MAX_EXAMPLES = 3
+"""How many pairs of URLs are shown as examples of a rule."""
+
 IN_FORCE: dict[Kind, str] = {
     "kept": "in force during the crawl",
     "contradicted": "taken back, since audits found other pages",
@@ -47,9 +50,7 @@ class Evidence:
     bound: float = 0.0
     """Lower confidence bound of the share of pages that are merged correctly."""
     examples: tuple[tuple[str, str], ...] = ()
-    """Up to three pairs of a crawled URL, and what it becomes or where its page was found."""
-    confidence: float = 0.95
-    """The confidence of that bound."""
+    """A few pairs of a crawled URL, and what it becomes or where its page was found."""
     audited: int = 0
     """URLs that the rule merged while it was in force, and that audits fetched anyway."""
     others: int = 0

@@ -191,7 +191,7 @@ def _kept(
     rule: RuleInForce, kind: Kind, found: LearnedRule | None, thresholds: Thresholds
 ) -> LearnedRule:
     """Return a rule in force with the results of its audits, and with new evidence if there is."""
-    evidence = found.evidence if found else Evidence(confidence=thresholds.confidence)
+    evidence = found.evidence if found else Evidence()
     evidence = replace(evidence, audited=rule.audited, others=rule.others)
     if not found or kind == "contradicted":
         bound = lower_bound(rule.audited - rule.others, rule.others, thresholds.confidence)

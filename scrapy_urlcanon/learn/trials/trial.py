@@ -9,16 +9,14 @@ from operator import ne
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
-from scrapy_urlcanon.learn.held.merges import (
-    Merges,
-    example_of,
-)
+from scrapy_urlcanon.learn.held.merges import Merges, example_of
 from scrapy_urlcanon.learn.location import name_of, reading_order
 from scrapy_urlcanon.learn.operations.base import (
     apply_all,
     leave_out_one_thing,
     leaving_out_own_numbers,
 )
+from scrapy_urlcanon.learn.results.rule import MAX_EXAMPLES
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.thresholds import Tally
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location
-
-MAX_EXAMPLES = 3
-"""How many pairs of URLs are shown as examples of a rule."""
 
 
 class Trial:
