@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.classes.coverage import (
     largest,
     may_have_changed,
 )
-from scrapy_urlcanon.learn.classes.displaced import shown_in_place
+from scrapy_urlcanon.learn.classes.derived import shown_in_place
 from scrapy_urlcanon.learn.classes.look import (
     DECLARES_UNSEEN,
     HAS_CHANGED,
