@@ -96,14 +96,10 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """
     try:
         # Optional, and without annotations.
-        from warcio.archiveiterator import (  # type: ignore[import-untyped]  # noqa: PLC0415
-            ArchiveIterator,
-        )
-        from warcio.bufferedreaders import (  # type: ignore[import-untyped]  # noqa: PLC0415
-            ChunkedDataReader,
-        )
-        from warcio.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
-            ArchiveLoadFailed,
+        from warcio import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            archiveiterator,
+            bufferedreaders,
+            exceptions,
         )
     except ImportError:
         raise InputError(f"{path}: reading WARC needs warcio: pip install warcio") from None
@@ -111,7 +107,7 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     def responses() -> Iterator[tuple[str, str, dict[str, str], bytes]]:
         try:
             with path.open("rb") as file:
-                for record in ArchiveIterator(file):
+                for record in archiveiterator.ArchiveIterator(file):
                     if record.rec_type != "response" or record.http_headers is None:
                         continue
                     url = record.rec_headers.get_header("WARC-Target-URI") or ""
@@ -122,9 +118,9 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                     headers = {name.lower(): value for name, value in record.http_headers.headers}
                     body = record.raw_stream
                     if headers.get("transfer-encoding", "").lower() == "chunked":
-                        body = ChunkedDataReader(body)
+                        body = bufferedreaders.ChunkedDataReader(body)
                     yield url, status, headers, body.read(MAX_BODY)
-        except ArchiveLoadFailed as error:
+        except exceptions.ArchiveLoadFailed as error:
             raise InputError(f"{path}: expected a WARC file: {error}") from None
         except EOFError:
             skipped["file cut short"] += 1
