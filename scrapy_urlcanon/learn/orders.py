@@ -71,11 +71,7 @@ def rules_of_separators(
 
     To a preset a query with ``;`` is a single value, so it keeps the orders apart.
     """
-    by_host: dict[str, list[Reordered]] = {}
-    for pair in seen:
-        if pair.separator == ";":
-            by_host.setdefault(pair.host, []).append(pair)
-    for host, pairs in sorted(by_host.items()):
+    for host, pairs in _by_host(seen, ";"):
         same = [pair for pair in pairs if pair.is_same]
         lost = len(pairs) - len(same)
         if thresholds.is_enough(len(same), lost) and lost <= thresholds.lost * len(pairs):
@@ -93,12 +89,8 @@ def rules_of_order(
     domain: str, seen: Iterable[Reordered], visited: Iterable[Visited], confidence: float
 ) -> Iterator[LearnedRule]:
     """Yield a rule ``sort_query = false`` for each host whose parameters must not be sorted."""
-    by_host: dict[str, list[Reordered]] = {}
-    for pair in seen:
-        if pair.separator == "&":
-            by_host.setdefault(pair.host, []).append(pair)
     steady = Counter((one.host, shape_of(one.path), one.is_steady) for one in visited)
-    for host, pairs in sorted(by_host.items()):
+    for host, pairs in _by_host(seen, "&"):
         differ = [pair for pair in pairs if not pair.is_same]
         bound = lower_bound(len(differ), len(pairs) - len(differ), confidence)
         if bound > MAX_FALSE and not _may_be_change(differ, len(pairs), steady, confidence):
@@ -109,6 +101,15 @@ def rules_of_order(
                 examples=tuple(sorted((pair.one, pair.other) for pair in differ)[:MAX_EXAMPLES]),
             )
             yield LearnedRule(domain, host, "sort_query", False, "apart", evidence)  # noqa: FBT003
+
+
+def _by_host(seen: Iterable[Reordered], separator: str) -> list[tuple[str, list[Reordered]]]:
+    """Return the pairs with this separator by host, in order."""
+    by_host: dict[str, list[Reordered]] = {}
+    for pair in seen:
+        if pair.separator == separator:
+            by_host.setdefault(pair.host, []).append(pair)
+    return sorted(by_host.items())
 
 
 def _may_be_change(

@@ -10,7 +10,7 @@ They are skipped, not merged: a crawl that logs in needs them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
@@ -25,13 +25,11 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from scrapy_urlcanon.learn.classes.members import Key
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.thresholds import Thresholds
-
-_Key: TypeAlias = "tuple[str, str]"
-"""The host and the template of a class."""
 
 _MAX_CLASSES = 10
 """How many classes of one site are listed."""
@@ -133,14 +131,12 @@ def _names(text: str, gate: Location, site: Site) -> bool:
     return locate(url, site.semicolon_hosts) == gate
 
 
-def _classes(
-    gates: Mapping[Location, Location], groups: Groups
-) -> list[tuple[_Key, set[Location]]]:
+def _classes(gates: Mapping[Location, Location], groups: Groups) -> list[tuple[Key, set[Location]]]:
     """Return the classes with nothing but gates in them, narrow ones first, then by size.
 
     In a wide class there may be URLs of another kind that the crawl has not met.
     """
-    classes: dict[_Key, set[Location]] = {}
+    classes: dict[Key, set[Location]] = {}
     for gate in gates:
         for template in _templates(gate):
             classes.setdefault((host_of(gate.origin), template), set()).add(gate)
@@ -149,7 +145,7 @@ def _classes(
             for template in _templates(url):
                 classes.pop((host_of(url.origin), template), None)
 
-    def order(one: tuple[_Key, set[Location]]) -> tuple[object, ...]:
+    def order(one: tuple[Key, set[Location]]) -> tuple[object, ...]:
         (_, template), members = one
         return _REST in template, template.endswith(_REST), -len(members), -len(template), one[0]
 
