@@ -6,6 +6,7 @@ from array import array
 from functools import lru_cache, partial
 from itertools import accumulate, chain, compress, count
 from operator import and_
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from scrapy_urlcanon.learn.held.forms import Forms, Pages
@@ -50,19 +51,16 @@ class Groups:
     A form is what the accepted rules make of a URL, at first the URL itself.
     """
 
-    def __init__(self, site: Site, promised: Mapping[Location, int] | None = None) -> None:
+    def __init__(self, site: Site, promised: Mapping[Location, int] = MappingProxyType({})) -> None:
         """Group the URLs by themselves, as before any rule.
 
-        :param promised: URLs that were not fetched, each with the page that it shows according to
-            declarations that are believed.
+        :param promised: URLs that the crawl has not seen, each with the page that it shows
+            according to declarations that are believed.
         """
         self.site = site
         self.pages = Forms(site.locations, site.pages)
         """The page of each form; a tuple if URLs of several pages have become one form."""
-        promised = promised or {}
-        self.promised = {
-            location for location in promised if self.pages.get(location) in {None, NO_EVIDENCE}
-        }
+        self.promised = promised.keys()
         self.settled: Callable[[Location], Location] = as_it_is
         """Applies the accepted templates to a URL that was not seen."""
         self.rate_of_change = NO_RATE
@@ -70,13 +68,8 @@ class Groups:
         # By handle: the rows of the URLs whose forms have it or had it.
         self._handles: dict[str, array[int]] = {}
         self._joined = _Joined(len(site.sizes))
-        for location in self.promised:
-            page = promised[location]
-            row = self.pages.row_of(location)
-            if row == NO_ROW:
-                row = self.pages.add(location, page)
-            self.pages.put(row, page)
-            self._joined.add(page, row)
+        for location, page in promised.items():
+            self._joined.add(page, self.pages.add(location, page))
         self._rows = _RowsOfPages(site, self._joined)
         # The current forms of redirect targets that were not seen; their pages begin at `contents`.
         self._unseen = [*site.unseen]
@@ -338,7 +331,8 @@ class Groups:
                     if handle in handles:
                         handles[handle].append(row)
             else:
-                self.pages.put(row, self._settled(_union(known, pages)))
+                both = {*_as_tuple(known), *_as_tuple(pages)} - {NO_EVIDENCE}
+                self.pages.put(row, self._settled(both))
             there = () if known is None else _as_tuple(known)
             for page in _as_tuple(pages):
                 if page not in there and self._rows.has(page):
@@ -359,16 +353,13 @@ class Groups:
             if number >= 0 and self._unseen[number] == source:
                 self._unseen[number] = target
 
-    def _settled(self, pages: tuple[int, ...] | int) -> tuple[int, ...] | int:
+    def _settled(self, pages: set[int]) -> Pages:
         """Return the pages of a form without those that are another state of one of them."""
-        if isinstance(pages, int):
-            return pages
-        once = [page for page in pages if self.site.sizes[page] == 1]
-        agreeing = max(self.site.sizes[page] for page in pages)
-        if not once or agreeing < max(CLEAR, 2 * len(once)):
-            return pages
-        left = tuple([page for page in pages if page not in once])
-        return left[0] if len(left) == 1 else left
+        sizes = self.site.sizes
+        once = [page for page in pages if sizes[page] == 1]
+        if len(pages) > 1 and max(map(sizes.__getitem__, pages)) >= max(CLEAR, 2 * len(once)):
+            pages = pages.difference(once)
+        return pages.pop() if len(pages) == 1 else tuple(sorted(pages))
 
 
 def _rows_to_mark(
@@ -462,14 +453,5 @@ def _all_agree(count: int) -> Agreement:
     )
 
 
-def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[int, ...] | int:
-    if one == other:
-        return one
-    both = {*_as_tuple(one), *_as_tuple(other)} - {NO_EVIDENCE}
-    if not both:
-        return NO_EVIDENCE
-    return both.pop() if len(both) == 1 else tuple(sorted(both))
-
-
-def _as_tuple(pages: tuple[int, ...] | int) -> tuple[int, ...]:
+def _as_tuple(pages: Pages) -> tuple[int, ...]:
     return (pages,) if isinstance(pages, int) else pages
