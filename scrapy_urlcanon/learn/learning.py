@@ -289,13 +289,12 @@ def learn_site(
         *rules_of_order(site.domain, site.reordered, site.visited, thresholds.confidence),
         *found,
     ]
+    said = {rule.key for rule in new}
     unsure = [
         rule
         for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks, *skips.refused)
-        if valid([rule])
+        if rule.key not in said and valid([rule])
     ]
-    said = {rule.key for rule in new}
-    unsure = [rule for rule in unsure if rule.key not in said]
     united = unite(new, unsure, in_force, thresholds, rules_in_force(rules or {}))
     return Learned(
         rules=with_places(united.rules, site, rules, preset or DEFAULT_PRESET),

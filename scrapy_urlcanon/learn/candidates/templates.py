@@ -261,8 +261,6 @@ def _split(
     :param literals: what the tokens before this one became.
     """
     pages = {page for page, _ in entries}
-    if len(pages) < MIN_PROPOSERS:
-        return
     position = len(literals)
     if position == len(entries[0][1]):
         yield literals, pages

@@ -198,7 +198,7 @@ class _Skips:
                 self._missing = None
                 yield from rules
 
-    def _judge(self, found: SkipClass, known: int = 0) -> Evidence | None:
+    def _judge(self, found: SkipClass, known: int) -> Evidence | None:
         """Return the evidence for a class if it is enough, otherwise None.
 
         :param known: how many pages the prior knowledge is worth.

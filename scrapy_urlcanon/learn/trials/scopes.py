@@ -287,8 +287,6 @@ class ScopeSearch:
         page that the crawl did not reach shows other results.
         """
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
-        if scope.condition:
-            return tally
         names = (*trial.any_value, *trial.valued)
         is_new = trial.known <= 0 and bool(names)
         is_searched = is_new and any(SEARCHED_OR_Q.fullmatch(name) for name in names)
@@ -355,9 +353,7 @@ class ScopeSearch:
 
     def _narrowed(self, tally: Tally) -> Tally:
         """Return the tally, narrowed by a condition that separates its evidence if there is one."""
-        if tally.scope.condition or self._is_host_wide:
-            return tally
-        condition = self._kind_of_evidence(tally.scope)
+        condition = "" if self._is_host_wide else self._kind_of_evidence(tally.scope)
         if not condition:
             return tally
         narrow = tally.scope._replace(condition=condition)
