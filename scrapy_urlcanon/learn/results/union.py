@@ -193,7 +193,7 @@ def _kept(
     """Return a rule in force with the results of its audits, and with new evidence if there is."""
     evidence = found.evidence if found else Evidence()
     evidence = replace(evidence, audited=rule.audited, others=rule.others)
-    if not found or kind == "contradicted":
+    if not found:
         bound = lower_bound(rule.audited - rule.others, rule.others, thresholds.confidence)
         evidence = replace(evidence, bound=bound, examples=rule.examples)
     return LearnedRule(
@@ -201,7 +201,7 @@ def _kept(
         rule.pattern,
         rule.option,
         rule.setting,
-        found.kind if found and kind == "kept" else kind,
+        found.kind if found else kind,
         evidence,
         was_in_force=True,
     )
