@@ -121,11 +121,12 @@ def read_foreign_list(path: Path, licence: str) -> Iterator[Entry]:
         raise ListError(str(error)) from error
     if imported is None:
         raise ListError(f"{path}: expected providers of ClearURLs or $removeparam rules")
-    names: Iterable[str] = imported.rules.get("*", {}).get("drop_params", [])
     if imported.format == clearurls.FORMAT:
         # A name is judged here by itself, so the exceptions of its provider matter little.
-        names = clearurls.names_for_everything(json.loads(text))
-    for name in names:
+        providers = json.loads(text)["providers"]
+        everywhere = {name: {**one, "exceptions": []} for name, one in providers.items()}
+        imported = clearurls.read({"providers": everywhere})
+    for name in imported.rules.get("*", {}).get("drop_params", []):
         yield name, (imported.format, path.name, licence)
 
 

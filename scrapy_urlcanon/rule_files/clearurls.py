@@ -17,7 +17,7 @@ from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.documents import is_texts
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts, split_at
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
-from scrapy_urlcanon.rule_files.url_regex import ANYTHING, scopes_around, scopes_inside
+from scrapy_urlcanon.rule_files.url_regex import scopes_around, scopes_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,24 +69,6 @@ def read(document: Mapping[str, Any]) -> Imported:
     if rules:
         left_out.append(_LETTER_CASE)
     return Imported(FORMAT, rules, tuple(left_out))
-
-
-def names_for_everything(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names that providers for all URLs remove, whatever their exceptions.
-
-    :raises ValueError: as :func:`read`.
-    """
-    problems = list(_problems(document["providers"]))
-    if problems:
-        raise ValueError("; ".join(problems))
-    return tuple(
-        dict.fromkeys(
-            name
-            for provider in document["providers"].values()
-            if provider["urlPattern"] in ANYTHING
-            for name in _names("", provider, [])
-        )
-    )
 
 
 def _problems(providers: object) -> Iterator[str]:

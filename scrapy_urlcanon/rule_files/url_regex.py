@@ -16,7 +16,7 @@ from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ANYTHING = frozenset({".*", "^.*", "^.*$"})
+_ANYTHING = frozenset({".*", "^.*", "^.*$"})
 """Expressions that match every URL."""
 
 _SCHEME = re.compile(r"\^?(?:https\?|https|http|\(\?:https\?\)):(?:\\?/){2}")
@@ -38,7 +38,7 @@ def scopes_inside(pattern: str) -> Iterator[Pattern]:
 
     :raises NotFiniteError: if there are none.
     """
-    if pattern in ANYTHING:
+    if pattern in _ANYTHING:
         yield Pattern(ANY_HOST)
         return
     if _ONE_SCHEME.match(pattern):
