@@ -8,11 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from scrapy_urlcanon.canonicalizer.configuration import (
-    Configuration,
-    RuleSet,
-    Source,
-)
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet, Source
 from scrapy_urlcanon.canonicalizer.entries import Cause, RuleEntry
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath

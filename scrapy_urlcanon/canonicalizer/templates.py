@@ -20,11 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.percent_encoding import (
-    as_path,
-    encode_path,
-    encode_query_text,
-)
+from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, encode_path, encode_query_text
 from scrapy_urlcanon.canonicalizer.text_templates import PLACE, TextTemplate, parse_parts
 from scrapy_urlcanon.canonicalizer.url import is_utf8
 from scrapy_urlcanon.exceptions import TemplateError, did_you_mean

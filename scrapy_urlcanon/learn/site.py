@@ -17,11 +17,7 @@ from scrapy_urlcanon.learn.classes.wavering import wavering
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.listings import ends_of_listings
 from scrapy_urlcanon.learn.location import locate, name_of
-from scrapy_urlcanon.learn.vocabulary import (
-    numbers_of_first_parts,
-    numbers_of_parts,
-    worded_names,
-)
+from scrapy_urlcanon.learn.vocabulary import numbers_of_first_parts, numbers_of_parts, worded_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import Factory, define
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
-from scrapy_urlcanon.canonicalizer.patterns import (
-    ANY_HOST,
-    Pattern,
-    is_host_glob,
-    with_parents,
-)
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, is_host_glob, with_parents
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 

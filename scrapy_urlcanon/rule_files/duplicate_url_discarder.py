@@ -17,10 +17,7 @@ from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain
 from scrapy_urlcanon.rule_files.composition import PatternIndex, RuleGroup, compose
 from scrapy_urlcanon.rule_files.documents import is_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
-from scrapy_urlcanon.rule_files.url_matcher_pattern import (
-    EVERYWHERE,
-    UrlMatcherPattern,
-)
+from scrapy_urlcanon.rule_files.url_matcher_pattern import EVERYWHERE, UrlMatcherPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

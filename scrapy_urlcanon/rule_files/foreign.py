@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.rule_files import (
-    clearurls,
-    duplicate_url_discarder,
-    query_filter,
-    removeparam,
-)
+from scrapy_urlcanon.rule_files import clearurls, duplicate_url_discarder, query_filter, removeparam
 from scrapy_urlcanon.rule_files.documents import parse_json
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
-from scrapy_urlcanon.rule_files.approximation import (
-    includes_no_subdomain,
-    is_host,
-    path_at_border,
-)
+from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, is_host, path_at_border
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.documents import is_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut

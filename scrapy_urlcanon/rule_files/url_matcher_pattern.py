@@ -16,11 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Condition, Pattern
-from scrapy_urlcanon.rule_files.approximation import (
-    includes_no_subdomain,
-    is_host,
-    path_at_border,
-)
+from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, is_host, path_at_border
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

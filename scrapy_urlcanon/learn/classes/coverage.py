@@ -119,11 +119,7 @@ def confirmed(known: Share | None, other: Share | None) -> Share | None:
     return Share(known.seen + other.seen, known.of + other.of)
 
 
-def may_have_changed(
-    seen: Iterable[tuple[int, int]],
-    rate: float,
-    chance: float,
-) -> bool:
+def may_have_changed(seen: Iterable[tuple[int, int]], rate: float, chance: float) -> bool:
     """Tell whether change explains that pages seen at one URL of a class have fewer other URLs.
 
     If a page changes between two captures, the later capture looks like a page that has no other

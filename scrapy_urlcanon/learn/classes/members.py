@@ -13,13 +13,7 @@ from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.coverage import MIN_URLS
 from scrapy_urlcanon.learn.classes.index import ClassIndex
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
-from scrapy_urlcanon.learn.location import (
-    host_of,
-    is_for_names,
-    reading_order,
-    to_url,
-    value_of,
-)
+from scrapy_urlcanon.learn.location import host_of, is_for_names, reading_order, to_url, value_of
 from scrapy_urlcanon.learn.results.rule import LearnedRule
 from scrapy_urlcanon.learn.vocabulary import is_date
 
