@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.project import inside_project
 
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.commands.base import Action, say_off, settings_of_spider
 from scrapy_urlcanon.crawl.addon import why_off
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.settings import CrawlSettings, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.files import why_unreadable
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.rule_files.loading import RulesFile
 from scrapy_urlcanon.wording import count_of
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
+    from scrapy import Spider
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
@@ -36,8 +41,8 @@ Validate the URLCANON_ settings of the project and of each of its spiders, toget
 rule files given here. Prints every problem. The exit status is 1 if there is one, or if the
 add-on is off, so that no crawl uses the rules. What is valid but probably does not mean what was
 intended is listed as doubtful: a rule such as skip = ["/admin/*"], a setting that has no effect
-without another one. Files that a crawl writes, such as reports and stores, are checked when it
-starts, not here.
+without another one, a URLCANON_TAKE_UP file that is not there. Files that a crawl writes, such as
+reports and stores, are checked when it starts, not here.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml
@@ -56,18 +61,18 @@ starts, not here.
             files = [*value_of("rules_files", settings), *arguments.files]
             settings.set(name_of("rules_files"), files, "cmdline")
         of_project = CrawlSettings.load(settings)
-        spiders = get_spider_loader(settings).list()
-        own_of = {name: settings_of_spider(settings, name) for name in spiders}
+        spiders = get_spider_loader(settings)
+        own_of = {name: settings_of_spider(settings, name) for name in spiders.list()}
         of_spiders = _loaded(own_of)
         reasons = None
         if inside_project():
             # Outside a project no crawl needs the add-on.
             reasons = {name: why_off(own) for name, own in {"": settings, **own_of}.items()}
-        doubts = list(of_project.doubts())
+        doubts = [*_doubts(of_project, None)]
         doubts += [
             f"spider {name}: {doubt}"
             for name, own in of_spiders.items()
-            for doubt in own.doubts()
+            for doubt in _doubts(own, spiders.load(name))
             if doubt not in doubts
         ]
         lines = [*_summary(of_project.configuration)]
@@ -77,6 +82,24 @@ starts, not here.
             return _tell_off(reasons)
         print("There is no Scrapy project here: only the settings of this command were checked.")
         return 0
+
+
+def _doubts(settings: CrawlSettings, spider: type[Spider] | None) -> Iterator[str]:
+    """Yield what is doubtful about *settings*, and about the files that a crawl would read.
+
+    :param spider: None for the settings of the project.
+    :raises ConfigurationError: if no crawl can begin with such a file.
+    """
+    yield from settings.doubts()
+    if settings.skip_places and settings.configuration.sets(SKIP):
+        SkipPlaces.of_crawl(Path(settings.skip_places)).close()
+    left = settings.take_up_file(spider)
+    try:
+        if left:
+            left.open("rb").close()
+    except OSError as error:
+        name, reason = name_of("take_up"), why_unreadable(error)
+        yield f"{name}: cannot read {str(left)!r}: {reason}; a crawl would begin without it"
 
 
 def _tell_off(reasons: dict[str, str | None]) -> int:

@@ -120,8 +120,9 @@ class Crawl:
             seen = self.settings.seen_file(crawler.spider)
             if seen and self.is_run:
                 self._make_earlier(seen, self.fingerprinter)
-        if self.settings.take_up and self.is_run:
-            self._take_up(Path(self.settings.take_up))
+        left = self.settings.take_up_file(crawler.spider)
+        if left and self.is_run:
+            self._take_up(left)
         if self.canonicalizer.configuration.sets(SKIP):
             self._make_skip()
         if self.settings.clean_param:

@@ -16,7 +16,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import problem_of_file
+from scrapy_urlcanon.files import example, problem_of_file
 from scrapy_urlcanon.wording import seconds_of
 
 if TYPE_CHECKING:
@@ -234,6 +234,13 @@ def _host(text: Any) -> str:
 def path_of_store(name: str, value: Any) -> str | None:
     """Return the path in *value*, or None for none."""
     return None if value in _OFF else path_of_file(name, value)
+
+
+def path_of_input(name: str, value: Any) -> str | None:
+    """Return the path of a file to read in *value*, without placeholders, or None for none."""
+    is_path = isinstance(value, (str, os.PathLike))
+    template = path_of_store(name, os.fspath(value).replace("%", "%%") if is_path else value)
+    return template and example(template)
 
 
 def path_of_file(name: str, value: Any) -> str:

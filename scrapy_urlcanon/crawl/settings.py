@@ -147,7 +147,7 @@ class CrawlSettings:
     declared_canonical: bool = _setting(read.flag, default=False)
     """Drop requests for the canonical URL that a fetched page declares, [where that has proved
     right](reliability.md#declared-canonicals)."""
-    skip_places: str | None = _setting(read.path_of_store, default=None, file="read")
+    skip_places: str | None = _setting(read.path_of_input, default=None, file="read")
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
     are](learning.md#where-skipped-pages-are), so that they are fetched there."""
     rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
@@ -215,7 +215,8 @@ class CrawlSettings:
     )
     """Where to write the requests that are then not fetched."""
     take_up: str | None = _setting(read.path_of_store, default=None, file="read")
-    """The `URLCANON_LEFT` file of an earlier crawl, whose requests are scheduled first."""
+    """The `URLCANON_LEFT` file of an earlier crawl, whose requests are scheduled first; `%(name)s`
+    is the name of the spider."""
     record_start: bool = _setting(read.flag, default=False)
     """Record start requests as seen: a link to a start page is dropped, [and its callback with
     it](reliability.md#start-requests)."""
@@ -256,9 +257,16 @@ class CrawlSettings:
 
     def seen_file(self, spider: Spider | None) -> Path | None:
         """Return the file of ``URLCANON_SEEN`` for *spider*, or None if there is none."""
-        if spider is None or not self.seen:
+        return _filled(self.seen, spider.name) if spider and self.seen else None
+
+    def take_up_file(self, spider: Spider | type[Spider] | None) -> Path | None:
+        """Return the file of ``URLCANON_TAKE_UP`` for *spider*, or None if there is none.
+
+        :param spider: None if no spider is meant; then there is none that depends on the spider.
+        """
+        if not self.take_up or (spider is None and "%(name)s" in self.take_up):
             return None
-        return Path(fill(self.seen, name=spider.name, time=datetime.now(timezone.utc)))
+        return _filled(self.take_up, spider.name if spider else "")
 
     def doubts(self) -> Iterator[str]:
         """Yield warnings about valid values that are probably not what was intended.
@@ -306,6 +314,10 @@ class CrawlSettings:
         if problems:
             raise ConfigurationError(problems)
         return cls(**values)
+
+
+def _filled(template: str, spider: str) -> Path:
+    return Path(fill(template, name=spider, time=datetime.now(timezone.utc)))
 
 
 def name_of(attribute: str) -> str:
@@ -377,7 +389,7 @@ def _written_over(values: Mapping[str, Any], job: str | None) -> Iterator[Proble
         name, kind = name_of(attribute.name), attribute.file
         value = values.get(attribute.name) if kind else None
         for path in (value,) if isinstance(value, str) else value or ():
-            path_of_file = path if kind == "read" else example(path)
+            path_of_file = example(path) if kind == "written" or name in _TAKEN_AND_LEFT else path
             file = os.path.abspath(path_of_file)  # noqa: PTH100 - any text, and no look at the disk
             if file not in named:
                 named[file] = name

@@ -11,6 +11,7 @@ from loopback import Loopback, page
 from scrapy_urlcanon import commands
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
 from scrapy_urlcanon.commands.urlcanon import actions
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
 
 def process(*arguments, **options):
@@ -175,6 +176,43 @@ def test_check_says_which_settings_have_no_effect(project):
         "doubtful: URLCANON_ORDER_BY has no effect without URLCANON_ORDER.",
         "doubtful: spider other: URLCANON_SEEN_BY has no effect without URLCANON_SEEN.",
     ]
+
+
+def test_check_says_that_a_file_to_take_up_is_not_there(project):
+    """A crawl begins without it, so it is doubtful: once, or for each spider that has its own."""
+    _append(project, "\nURLCANON_TAKE_UP = 'left.jsonl'\n")
+    _add_spider(project, {"URLCANON_TAKE_UP": "left-%(name)s.jsonl"})
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 0
+    missing = f"there is no such file (a relative path is taken from {project})"
+    assert [line for line in result.stdout.splitlines() if line.startswith("doubtful")] == [
+        f"doubtful: {who}URLCANON_TAKE_UP: cannot read '{file}': {missing}; a crawl would begin "
+        "without it"
+        for who, file in (("", "left.jsonl"), ("spider other: ", "left-other.jsonl"))
+    ]
+    for file in ("left.jsonl", "left-other.jsonl"):
+        (project / file).touch()
+    assert "doubtful" not in urlcanon("check", cwd=project).stdout
+
+
+@pytest.mark.parametrize("file", ["places", "places 100%.db"])
+def test_check_finds_a_file_of_places_that_no_crawl_can_use(project, file):
+    """A crawl would end with this error. A percent sign in its name is a percent sign."""
+    _append(project, f"\nURLCANON_SKIP_PLACES = {file!r}\n")
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 0
+    assert "doubtful: URLCANON_SKIP_PLACES has no effect: no rule skips anything" in result.stdout
+    _append(project, '\nURLCANON_RULES = {"*": {"skip": ["/?p={id}"]}}\n')
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 1
+    assert f"URLCANON_SKIP_PLACES: {file}: no such file" in result.stderr
+    (project / file).write_text("no database")
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 1
+    assert f"URLCANON_SKIP_PLACES: {file} cannot be used: " in result.stderr
+    (project / file).unlink()
+    SkipPlaces(project / file).close()
+    assert urlcanon("check", cwd=project).returncode == 0
 
 
 def test_check_says_that_it_is_in_no_project(tmp_path):

@@ -35,6 +35,21 @@ async def test_crawl_that_takes_up_the_file_that_it_writes_keeps_it(crawl, tmp_p
     assert sorted([*second.hits, *urls_in(tmp_path / "left")]) == sorted(left)
 
 
+@deferred_f_from_coro_f
+async def test_file_that_is_taken_up_may_be_named_as_the_one_that_is_left(crawl, tmp_path):
+    """One setting for all spiders of a project: the name of the spider stands for itself."""
+
+    def respond(request):
+        links = "".join(f"<a href=/item/{number}>x</a>" for number in range(100))
+        return page(links if request.target == "/" else "nothing")
+
+    named = "left-%(name)s"
+    await crawl(respond, {**STOPPING, "URLCANON_LEFT": named})
+    left = urls_in(tmp_path / "left-follow")
+    second = await crawl(respond, {"URLCANON_TAKE_UP": named}, start=())
+    assert sorted(second.hits) == sorted(left)
+
+
 class TellsOfFailures(FollowSpider):
     """Its requests have an errback, and the default callback."""
 
