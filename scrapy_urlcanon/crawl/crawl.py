@@ -27,6 +27,7 @@ from scrapy_urlcanon.crawl.scheduling.drops import hear_of_drops
 from scrapy_urlcanon.crawl.scheduling.engine import is_local, is_run
 from scrapy_urlcanon.crawl.scheduling.seen import obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
+from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
 if TYPE_CHECKING:
@@ -404,8 +405,11 @@ class Crawl:
         if self._shared:
             configuration = self._shared.guard(configuration, mode)
         if self._is_job:
+            from scrapy_urlcanon.crawl.job.job_files import is_resumed
             from scrapy_urlcanon.crawl.job.job_rules import JobRules
 
+            if is_resumed(Path(settings["JOBDIR"])):
+                Stat.JOB_RESUMED.set(self._crawler, 1)
             self._job_rules = JobRules(settings, self.unwritten)
             configuration = self._job_rules.guard(configuration, mode)
         if spider and any(map(settings.getbool, STORES)):

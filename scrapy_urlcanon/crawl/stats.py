@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 PREFIX: Final = "urlcanon/"
 OTHER_DOMAINS: Final = "other"
 """Takes the place of all domains without a stat of their own."""
+NO_NEWS: Final = "urlcanon_no_news"
+"""Scrapy's ``finish_reason`` of a crawl that ``URLCANON_STOP`` ended."""
 _LONGEST_NAME: Final = 200
 
 
@@ -181,7 +183,7 @@ class Stat(Enum):
     NOVELTY_WORDS = "novelty/words"
     """About how many words these pages had in lines that no earlier page had."""
     NOVELTY_WITH_NEWS = "novelty/with_news"
-    """How many of these pages brought something new."""
+    """How many of these pages brought [enough to count as news](order.md#when-it-is-done)."""
     NOVELTY_DECILE_FETCHES = "novelty/decile/{decile}/fetches"
     """Pages by how much of each was expected to be new before it was fetched, in tenths: in decile
     3, from 0.3 to 0.4."""
@@ -194,6 +196,8 @@ class Stat(Enum):
     NOVELTY_LEFT = "novelty/left"
     """Requests that were not fetched because `URLCANON_STOP` ended the crawl, or that of their
     site."""
+    JOB_RESUMED = "job/resumed"
+    """1 in a later run of a job. All stats are of one run."""
     JOB_RECOVERED = "job/recovered"
     """Requests of a job that were scheduled again because the run before was killed."""
     JOB_FETCHED_TWICE = "job/fetched_twice"
@@ -229,3 +233,13 @@ class Stat(Enum):
         {'/b': 2, '/a': 1}
         """
         return dict(by_count(figures_under(PREFIX + self.value.partition("{")[0], stats)))
+
+
+OWN_REQUESTS: Final = (
+    Stat.AUDIT_FETCHES,
+    Stat.AUDIT_LET_THROUGH,
+    Stat.AUDIT_ASKED_AGAIN,
+    Stat.DECLARED_RELEASED,
+    Stat.RESCUE_SENT,
+)
+"""Of the requests that the plugin sent although one for their page had been dropped."""

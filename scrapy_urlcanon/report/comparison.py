@@ -108,7 +108,7 @@ def show_comparison(comparison: Comparison, screen: Screen) -> None:
         numbers=0,
     )
     if not all(run.is_whole for run in runs):
-        screen.line(("A run that was cut short has not seen the whole site.", "yellow"))
+        screen.line(("A run that did not finish has not seen the whole site.", "yellow"))
     screen.line()
     for title, changes in (
         ("", comparison.figures),

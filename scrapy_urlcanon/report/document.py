@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
-from scrapy_urlcanon.crawl.stats import figures_under
+from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.stats import NO_NEWS, figures_under
 from scrapy_urlcanon.version import __version__
 
 Row = TypeVar("Row")
@@ -48,6 +49,8 @@ class Report:
         """How it ended, as text."""
         if self.is_whole:
             return self.finish_reason
+        if self.finish_reason == NO_NEWS:
+            return f"ended by {name_of('stop')}"
         return f"cut short: {self.finish_reason}" if self.finish_reason else "cut short"
 
     def rows(self, kind: type[Row]) -> tuple[Row, ...]:

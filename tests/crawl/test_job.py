@@ -21,6 +21,8 @@ from scrapy_urlcanon.crawl.job.job_rules import JobRules
 from scrapy_urlcanon.crawl.job.journal import FILE, OUTCOMES, Journal
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.findings import findings_of
 
 PAGES = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": page("a"), "/a?sid=2": page("a")}
 OLD = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -60,6 +62,21 @@ async def test_same_rules_say_nothing(crawl, caplog):
     for _ in range(2):
         await crawl(site(PAGES), {**OLD, **JOB})
     assert messages(caplog) == []
+
+
+@deferred_f_from_coro_f
+async def test_figures_of_a_later_run_are_said_to_be_those_of_one_run(crawl, caplog):
+    """Plain Scrapy would fetch a URL once in a job, and what saves it counts in each run."""
+    caplog.set_level(logging.INFO)
+    settings = {**OLD, **JOB, "URLCANON_REPORT": "report.json"}
+    said = "The figures are those of one run of a job"
+    for run in range(2):
+        result = await crawl(site(PAGES), settings)
+        assert result.figures.get("job/resumed", 0) == run
+        findings = findings_of(read_report("report.json"))
+        assert (said in [finding.title for finding in findings]) is bool(run)
+    assert caplog.text.count("Duplicate requests\n") == 1
+    assert caplog.text.count("Duplicate requests in this run of the job\n") == 1
 
 
 @deferred_f_from_coro_f

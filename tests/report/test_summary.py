@@ -21,6 +21,7 @@ def test_summary_has_no_more_than_20_lines():
     everything |= dict.fromkeys(
         (
             "urlcanon/rescued",
+            "urlcanon/rescue/sent",
             "urlcanon/audited",
             "urlcanon/audit/false_merge",
             "urlcanon/audit/unjudged",
@@ -36,6 +37,7 @@ def test_summary_has_no_more_than_20_lines():
     for line in (
         "   350,000    Scrapy alone would have dropped them too",
         "    50,000    Scrapy alone would have fetched them",
+        " 1,000,000  requests, 3 of them of the plugin itself",
         "         3  rescued: the URL that was kept failed",
         "         7  skipped: not fetched at all",
         "         3    but their pages, which are known, were requested",

@@ -8,6 +8,7 @@ from attrs import evolve
 from command_line import urlcanon
 from rich.console import Console
 
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen, marked
@@ -182,8 +183,25 @@ def test_comparison_names_both_runs(report, changed):
     text = shown(show_comparison, compare(report, after))
     assert "before  books    2026-01-02 03:04:05 UTC  finished\n" in text
     assert "after   shelves  2026-02-03 00:00:00 UTC  cut short: shutdown\n" in text
-    assert "A run that was cut short has not seen the whole site.\n" in text
-    assert "cut short" not in shown(show_comparison, compare(report, report))
+    assert "A run that did not finish has not seen the whole site.\n" in text
+    assert "did not finish" not in shown(show_comparison, compare(report, report))
+
+
+def test_crawl_that_a_setting_ended_was_not_cut_short(changed):
+    """It did what it was asked for. What it left is not of the site's figures all the same."""
+    done = changed(finish_reason=NO_NEWS)
+    assert done.ended == "ended by URLCANON_STOP"
+    text = shown(show_comparison, compare(done, done))
+    assert "cut short" not in text
+    assert "A run that did not finish has not seen the whole site.\n" in text
+
+
+def test_requests_of_the_plugin_stand_below_those_to_fetch(changed):
+    """The log counts them among all requests, and the report does not count them as seen."""
+    figures = {"requests": 112, "dropped": 60, "dropped/scrapy_would_keep": 30, "audit/fetches": 12}
+    lines = shown(show_report, changed(figures=figures)).splitlines()
+    assert [line.split("  ")[0].strip() for line in lines[2:7]] == ["100", "30", "18", "52", "12"]
+    assert lines[6].endswith("of the plugin itself")
 
 
 def test_equal_runs_are_said_to_be_equal(report):

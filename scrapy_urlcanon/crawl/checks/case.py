@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.site_evidence import OtherPage
-from scrapy_urlcanon.crawl.job.job_files import has_begun
-from scrapy_urlcanon.crawl.job.journal import FILE
+from scrapy_urlcanon.crawl.job.job_files import is_resumed
 from scrapy_urlcanon.crawl.origins import as_shown
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
@@ -84,9 +83,7 @@ def rounds_of(settings: BaseSettings) -> Iterator[int]:
     repeated crawl can be answered by the HTTP cache.
     """
     directory = settings["JOBDIR"]
-    # A run that was killed early leaves a journal, though Scrapy has stored nothing yet.
-    is_resumed = bool(directory) and (Path(directory, FILE).exists() or has_begun(Path(directory)))
-    return count(time_ns() if is_resumed else 0)
+    return count(time_ns() if directory and is_resumed(Path(directory)) else 0)
 
 
 @define(eq=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rules import documentation
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_TITLE
-from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat
+from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, OWN_REQUESTS, Stat
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -65,8 +65,10 @@ def _events(stats: Mapping[str, Any]) -> Iterator[str]:
     requests, dropped = stats[Stat.REQUESTS.key()], stats[Stat.DROPPED.key()]
     saved = stats[Stat.DROPPED_SCRAPY_WOULD_KEEP.key()]
     share = dropped / requests if requests else 0
-    yield "Duplicate requests"
-    yield _row(requests, "requests")
+    is_one_of_several = Stat.JOB_RESUMED.key() in stats
+    yield "Duplicate requests" + (" in this run of the job" if is_one_of_several else "")
+    own = sum(stats.get(stat.key(), 0) for stat in OWN_REQUESTS)
+    yield _row(requests, f"requests, {own:,} of them of the plugin itself" if own else "requests")
     yield _row(dropped, f"dropped ({share:.1%})".replace("%", " %"))
     yield _row(dropped - saved, "  Scrapy alone would have dropped them too")
     yield _row(saved, "  Scrapy alone would have fetched them")

@@ -6,6 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.crawl.job.journal import FILE as JOURNAL
 from scrapy_urlcanon.crawl.order.index import FILE as INDEX
 from scrapy_urlcanon.crawl.order.index import QUEUE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
@@ -30,6 +31,12 @@ def has_begun(directory: Path) -> bool:
         return False
     except (OSError, ValueError):
         return True
+
+
+def is_resumed(directory: Path) -> bool:
+    """Tell whether an earlier run has used the job in *directory*."""
+    # A run that was killed early leaves a journal, though Scrapy has stored nothing yet.
+    return (directory / JOURNAL).exists() or has_begun(directory)
 
 
 def was_killed_since(journal: Path) -> bool:

@@ -23,7 +23,7 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, retries_of
 from scrapy_urlcanon.crawl.scheduling.engine import scheduler_of, slot_of, under_way
 from scrapy_urlcanon.crawl.settings import name_of
-from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.crawl.stats import NO_NEWS, Stat
 from scrapy_urlcanon.files import fill
 from scrapy_urlcanon.novelty.kinds import Kinds, Trap
 from scrapy_urlcanon.novelty.progress import Curve, Deciles, Ending, words_after
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FILE: Final = "urlcanon.order"
-NO_NEWS: Final = "urlcanon_no_news"
 _WARN_FETCHES, _WARN_SHARE = 50, 0.25
 _EVERY: Final = 100
 _SAVE_SECONDS: Final = 30.0
@@ -257,8 +256,9 @@ class OrderedCrawl:
         fetches = self._curve.fetches
         lines = [
             "What is new comes first",
-            f"{fetches:10,}  fetches, {self._with_news:,} of which brought something new",
-            f"{self._curve.words:10,}  words of news",
+            f"{fetches:10,}  fetches",
+            f"{self._with_news:10,}    that brought enough to count as news",
+            f"{self._curve.words:10,}  words in lines that no earlier page had",
         ]
         lines += [
             f"{words_after(share, news.curve):10,}    after {share} % of the fetches"

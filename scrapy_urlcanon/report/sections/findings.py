@@ -116,6 +116,15 @@ def _large_groups(report: Report) -> Iterator[Finding]:
         )
 
 
+def _one_of_several_runs(report: Report) -> Iterator[Finding]:
+    if report.figure("job/resumed"):
+        yield Finding(
+            "The figures are those of one run of a job",
+            "What the rules saved in an earlier run counts as saved again where it is linked "
+            "again: plain Scrapy would have fetched it once.",
+        )
+
+
 def _rescues(report: Report) -> Iterator[Finding]:
     if rescued := report.figure("rescued"):
         yield Finding(
@@ -198,6 +207,7 @@ _FINDERS: tuple[Callable[[Report], Iterator[Finding]], ...] = (
     _suspended,
     _false_merges,
     _large_groups,
+    _one_of_several_runs,
     _rescues,
     _redirect_hops,
     _skipped,

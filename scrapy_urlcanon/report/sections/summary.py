@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP
+from scrapy_urlcanon.crawl.stats import OWN_REQUESTS
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.audit import AuditedRule
 
@@ -25,14 +26,6 @@ _THINNEST = 3
 """The least height of a stream with at least one request."""
 _BAR = 32
 """The length of a full bar at the terminal, in characters."""
-_OWN = (
-    "audit/fetches",
-    "audit/let_through",
-    "audit/asked_again",
-    "declared_canonical/released",
-    "rescue/sent",
-)
-"""The stats of requests that the plugin sent although one for their page had been dropped."""
 
 
 @frozen
@@ -66,7 +59,9 @@ class Funnel:
             for rule in report.rows(AuditedRule)
             if rule.rule.startswith(f"{SKIP}:")
         )
-        own = min(max(sum(map(report.figure, _OWN)) - of_skipped, 0), saved)
+        own = min(
+            max(sum(report.figure(stat.value) for stat in OWN_REQUESTS) - of_skipped, 0), saved
+        )
         return cls(report.figure("requests") - own, dropped - saved, saved - own, own)
 
     @property
@@ -159,4 +154,6 @@ class Summary(Section):
         for (label, count), style in zip(funnel.figures().items(), styles, strict=True):
             bar = screen.bar(funnel.share(count) * _BAR)
             rows.append((f"{count:,}", label, (bar, style)))
+        if funnel.own:
+            rows.append((f"{funnel.own:,}", "  of the plugin itself", ("", "")))
         screen.table(rows)

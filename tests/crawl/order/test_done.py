@@ -20,8 +20,8 @@ from sites import ONE_BY_ONE, SITE, FollowSpider, ItemSpider, urls_in
 from trap_sites import SITES, words
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
-from scrapy_urlcanon.crawl.order.progress import NO_NEWS
 from scrapy_urlcanon.crawl.order.stores import DiskStore
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 
 NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS_PER_DOMAIN": 4}
 STOPPING = {**NOVELTY, "URLCANON_STOP": 0.05}
@@ -44,6 +44,8 @@ async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path, caplog
     assert site.content <= {f"{site.host}{hit}" for hit in result.hits}
     path = tmp_path / "urlcanon-left-follow.jsonl"
     left = [json.loads(line)["url"] for line in path.read_text().splitlines()]
+    with_news = result.figures["novelty/with_news"]
+    assert f"{with_news:10,}    that brought enough to count as news\n" in caplog.text
     assert result.figures["novelty/left"] == len(left) > 20
     assert {url.removeprefix(SITE) for url in left}.isdisjoint(result.hits)
     assert result.figures["novelty/trap/site.example/calendar/{1:digits}/{2:digits}/{3:digits}"]

@@ -7,7 +7,7 @@ from loopback import Response, page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from trap_sites import words
 
-from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 
 ASKED = words("asked", 12).replace(" ", "+")
 NEXT = words("next", 300).split()

@@ -9,7 +9,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import FollowSpider
 from trap_sites import words
 
-from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 
 ARTICLES = [[words(f"article {n} {line}", 12) for line in range(8)] for n in range(40)]
 LISTS = [words(f"list {n}", 6).split() for n in range(30)]

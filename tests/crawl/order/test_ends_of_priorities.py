@@ -12,7 +12,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, FollowSpider
 from trap_sites import words
 
-from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 from scrapy_urlcanon.novelty.progress import Ending
 
 SHARE = 0.05

@@ -8,8 +8,8 @@ from sites import ONE_BY_ONE
 from trap_sites import words
 
 from scrapy_urlcanon.crawl.order.fields import Fields
-from scrapy_urlcanon.crawl.order.progress import NO_NEWS
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 from scrapy_urlcanon.novelty.news import SeenLines
 
 RECORDS = 60

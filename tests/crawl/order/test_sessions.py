@@ -10,7 +10,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE
 from trap_sites import words
 
-from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+from scrapy_urlcanon.crawl.stats import NO_NEWS
 
 ARTICLES, OF_A_LIST = 120, 12
 LAST = ARTICLES // OF_A_LIST
