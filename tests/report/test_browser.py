@@ -15,12 +15,15 @@ from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sections.audit import AuditedRule
 from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.news import Point
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
+from scrapy_urlcanon.report.sections.software import Software
+from scrapy_urlcanon.report.sections.traps import TrapRow
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 CHROMEDRIVER = shutil.which("chromedriver")
 
-PHONE, PAPER, DESKTOP = 360, 720, 1200
+PHONE, PAPER, DESKTOP = 320, 720, 1200
 EACH_WIDTH = [PHONE, pytest.param(DESKTOP, marks=pytest.mark.long)]
 
 
@@ -96,11 +99,28 @@ def shop(shop_report):
 
 @pytest.fixture(scope="module")
 def short(shop_report):
-    """Return the page of as many groups as are not all shown, each of a few variants."""
+    """Return the page of as many groups as are not all shown, each of a few variants.
+
+    It has all other sections too, also those of an ordered crawl.
+    """
     groups = tuple(
         evolve(group, variants=group.variants[:2]) for group in shop_report.rows(Group)[:21]
     )
-    return to_html(evolve(shop_report, contents=shop_report.contents | {Group: groups}))
+    line = '"shop.example": {"skip": ["/a/path/that/is/longer/than/a/phone/is/wide?page={q0}"]},'
+    found = {
+        Group: groups,
+        Point: (Point(10, 60), Point(100, 120)),
+        TrapRow: (TrapRow("shop.example/a/path/that/is/longer/than/a/phone?page=", 9, 0, line),),
+        Software: (Software("Wiki", "shop.example/", ("generator",), ("titles",), (line,)),),
+    }
+    deciles = {f"novelty/decile/0/{name}": 9 for name in ("fetches", "expected", "observed")}
+    return to_html(
+        evolve(
+            shop_report,
+            contents=shop_report.contents | found,
+            figures={**shop_report.figures, **deciles},
+        )
+    )
 
 
 @pytest.fixture(scope="module")
