@@ -65,11 +65,11 @@ def made_up(variants: int) -> Report:
             sha1(kept.encode(), usedforsecurity=False).digest(),
             frozenset({entry}),
             domain,
-            f"https://www.{domain}/some/list?page={number}",
+            linked_from=f"https://www.{domain}/some/list?page={number}",
         )
         lines = tuple(f"line {n} of the variant {number}" for n in range(5))
         judgement = Judgement(Verdict.ANOTHER, only_variant=lines, only_kept=lines)
-        pair = AuditedPair(drop.request.url, kept, (entry,), domain, judgement)
+        pair = AuditedPair(drop.request.url, kept, (entry,), domain, judgement, drop.fingerprint)
         for section in collecting:
             section.note_drop(drop)
             section.note_page(kept, domain)

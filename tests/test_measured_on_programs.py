@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 import scrapy
 
+from scrapy_urlcanon.report.sections.audit import AuditedRule
+from scrapy_urlcanon.report.sections.pages import Group
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -112,3 +115,12 @@ def test_page_of_verdicts_has_the_tables_that_the_last_run_made():
     assert sorted(places) == sorted(tables)
     for name, table in tables.items():
         assert f"<!-- {name} -->\n\n{table}\n" in page, name
+
+
+def test_report_that_is_measured_has_all_that_a_crawl_leaves():
+    """Pages with their variants, each with the page that linked it, and pairs of an audit."""
+    report = importlib.import_module("benchmarks.report").made_up(50)
+    variants = [variant for group in report.rows(Group) for variant in group.variants]
+    assert variants
+    assert all(variant.linked_from for variant in variants)
+    assert report.rows(AuditedRule)
