@@ -101,6 +101,21 @@ def test_cdx_is_read(tmp_path):
     assert skipped == {"row cut short": 1}
 
 
+def test_answer_of_a_cdx_server_is_read(tmp_path):
+    """It has seven columns and no header."""
+    line = "com,example)/ 20260101000000 http://a.example/ text/html 200 ABCDEFGH2345 321\n"
+    path = write(tmp_path / "o.cdx", line)
+    assert format_of(path) == "cdx"
+    [observation], skipped = read_all(path)
+    assert (observation.url, observation.status, observation.bytes) == (
+        "http://a.example/",
+        200,
+        321,
+    )
+    assert observation.main_sha1 == "raw:ABCDEFGH2345"
+    assert skipped == {}
+
+
 def test_cdxj_is_read(tmp_path):
     """A CDXJ index gives the same; rows without a status are counted."""
     entry = {"url": "http://a.example/", "status": "200", "digest": "sha1:ABCDEFGH", "length": "9"}
@@ -162,6 +177,17 @@ def warc_record(
         f"Content-Type: application/http\r\nContent-Length: {len(answer)}\r\n\r\n"
     )
     return head.encode() + answer + b"\r\n\r\n"
+
+
+def test_page_that_breaks_off_with_its_file_is_none(tmp_path):
+    """A part of a page is not what the page shows, and the file says nothing of its other half."""
+    pytest.importorskip("warcio")
+    path = tmp_path / "o.warc.gz"
+    whole, part = (gzip.compress(warc_record(page, b"<p>hello" * 99)) for page in ("a", "b"))
+    path.write_bytes(whole + part[:-40])
+    observations, skipped = read_all(path)
+    assert [one.url for one in observations] == ["http://a.example/a"]
+    assert skipped == {"record cut short": 1}
 
 
 @pytest.mark.parametrize("status", ["\u00b2", "9" * 30, "9" * 5000, "-5", "OK"])

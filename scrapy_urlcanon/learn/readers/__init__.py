@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.files import is_special
 from scrapy_urlcanon.learn.readers.captures import read_warc
-from scrapy_urlcanon.learn.readers.cdx import read_cdx
+from scrapy_urlcanon.learn.readers.cdx import is_cdx, read_cdx
 from scrapy_urlcanon.learn.readers.crawls import read_crawls
 from scrapy_urlcanon.learn.readers.httpcache import read_httpcache
 from scrapy_urlcanon.learn.readers.parquet import MAGIC, read_parquet
@@ -125,11 +125,7 @@ def _format_of_text(path: Path) -> str:
         return "jsonl"
     if "url" in line.rstrip("\r\n").split("\t"):
         return "tsv"
-    if (
-        line.startswith(" CDX")
-        or (" {" in line and line.rstrip().endswith("}"))
-        or line.count(" ") in range(8, 12)
-    ):
+    if is_cdx(line):
         return "cdx"
     begins = f"it begins with {line[:60]!r}" if line else "it is empty"
     raise InputError(

@@ -116,10 +116,16 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                         skipped["not an http(s) response"] += 1
                         continue
                     headers = {name.lower(): value for name, value in record.http_headers.headers}
-                    body = record.raw_stream
-                    if headers.get("transfer-encoding", "").lower() == "chunked":
-                        body = bufferedreaders.ChunkedDataReader(body)
-                    yield url, status, headers, body.read(MAX_BODY)
+                    raw = record.raw_stream
+                    is_chunked = headers.get("transfer-encoding", "").lower() == "chunked"
+                    whole = (bufferedreaders.ChunkedDataReader(raw) if is_chunked else raw).read(
+                        MAX_BODY
+                    )
+                    # warcio ends without an error where a compressed file does.
+                    if getattr(raw, "limit", 0) and not raw.read(1):
+                        skipped["record cut short"] += 1
+                        continue
+                    yield url, status, headers, whole
         except exceptions.ArchiveLoadFailed as error:
             raise InputError(f"{path}: expected a WARC file: {error}") from None
         except EOFError:

@@ -19,8 +19,27 @@ _LETTERS = {"a": "url", "s": "status", "k": "digest", "S": "length", "r": "redir
 """Letters of a CDX header (https://iipc.github.io/warc-specifications/specifications/cdx-format/).
 """
 
-_ELEVEN = "N b a m s k r M S V g"
-"""The columns of an index without a header, as pywb and OutbackCDX write it."""
+_COLUMNS = {11: "N b a m s k r M S V g", 7: "N b a m s k S"}
+"""The columns of an index without a header, by their number.
+
+pywb and OutbackCDX write eleven, and a Wayback CDX server answers with seven
+(https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server).
+"""
+
+
+def is_cdx(line: str) -> bool:
+    """Tell whether *line* can be the first one of an index.
+
+    >>> is_cdx("example,a)/ 20260101000000 http://a.example/ text/html 200 ABC 512")
+    True
+    """
+    fields = line.split(" ")
+    return (
+        line.startswith(" CDX")
+        or (" {" in line and line.rstrip().endswith("}"))
+        or len(fields) in range(9, 13)
+        or (len(fields) == 7 and "://" in fields[2])  # noqa: PLR2004
+    )
 
 
 def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
@@ -34,27 +53,29 @@ def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """
 
     def rows() -> Iterator[tuple[str, list[str]]]:
-        letters = _ELEVEN.split()
+        header: list[str] = []
         for line in lines_of(path, skipped):
             if line.startswith(" CDX"):
-                letters = line.split()[1:]
-                if "a" not in letters:
+                header = line.split()[1:]
+                if "a" not in header:
                     message = f"the header names no original URL (a): {line.strip()!r}"
                     raise InputError(f"{path}: {message}")
             elif line.strip():
-                yield line, letters
+                yield line, header
 
     return observations(rows(), lambda row: _fields(*row), skipped)
 
 
-def _fields(line: str, letters: list[str]) -> dict[str, object]:
+def _fields(line: str, header: list[str]) -> dict[str, object]:
     fields: dict[str, object] = {}
     # A URL may contain a brace, but no space.
     _, begins, rest = line.partition(" {")
     if begins:
         fields = json_object("{" + rest)
     else:
-        for letter, value in named(letters, line.split()).items():
+        values = line.split()
+        letters = header or _COLUMNS.get(len(values), _COLUMNS[11]).split()
+        for letter, value in named(letters, values).items():
             if letter in _LETTERS and value != "-":
                 fields[_LETTERS[letter]] = value
     digest = fields.get("digest") or ""
