@@ -77,6 +77,14 @@ def share(name: str, value: Any) -> float:
     raise _expected(name, "a number from 0 to 1", value)
 
 
+def share_of_rest(name: str, value: Any) -> float:
+    """Return *value* as a number from 0 to below 1, since 1 is meant as "on" or a percentage."""
+    number = share(name, value)
+    if number < 1:
+        return number
+    raise _expected(name, "a share below 1, such as 0.01 for one in a hundred", value)
+
+
 def order(name: str, value: Any) -> str | None:
     """Return the name of the order, or None."""
     if value in (*_OFF, *_ORDERS):

@@ -203,7 +203,7 @@ class CrawlSettings:
     for a response and the list of its items."""
     order_lines: int = _setting(read.count, default=1 << 21, needs="order")
     """How many lines of text are remembered, at 5 bytes each."""
-    stop: float = _setting(read.share, default=0.0, needs="order")
+    stop: float = _setting(read.share_of_rest, default=0.0, needs="order")
     """Close the crawl when less than this share of the waiting requests [brings anything
     new](order.md#when-it-is-done), as a random sample of them shows; needs `URLCANON_ORDER`. With 0
     it goes on."""

@@ -109,6 +109,13 @@ def test_path_in_the_place_of_rules_is_shown():
         value_of("rules", Settings({"URLCANON_RULES": "urlcanon.toml"}))
 
 
+@pytest.mark.parametrize("value", [1, "1", 1.0])
+def test_crawl_does_not_end_at_once_where_a_user_meant_on_or_a_percentage(value):
+    """With a share of 1 a crawl would end after its first pages."""
+    with pytest.raises(ConfigurationError, match="expected a share below 1"):
+        value_of("stop", Settings({"URLCANON_STOP": value}))
+
+
 @pytest.mark.parametrize("value", [None, False, "", "False", "none"])
 def test_what_turns_a_file_off_turns_the_order_off(value):
     """None, False and empty values turn the order off."""
