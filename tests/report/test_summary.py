@@ -69,6 +69,12 @@ def test_all_that_the_audit_fetched_is_counted():
     assert "        23  fetched for the audit too, which could tell nothing of them" in lines
 
 
+def test_second_visits_are_said():
+    """They pass the scheduler by, and a server sees them."""
+    lines = summary(FIGURES | {"urlcanon/record/revisited": 13}).splitlines()
+    assert "        13  fetched a second time for the store, and no requests above" in lines
+
+
 def test_figures_of_a_table_add_up():
     """One row more stands in the place of "1 other"."""
     rules = {f"urlcanon/dropped/rule/{name}": 1 for name in "abcde"}

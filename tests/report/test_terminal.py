@@ -201,7 +201,7 @@ def test_requests_of_the_plugin_stand_below_those_to_fetch(changed):
     figures = {"requests": 112, "dropped": 60, "dropped/scrapy_would_keep": 30, "audit/fetches": 12}
     lines = shown(show_report, changed(figures=figures)).splitlines()
     assert [line.split("  ")[0].strip() for line in lines[2:7]] == ["100", "30", "18", "52", "12"]
-    assert lines[6].endswith("of the plugin itself")
+    assert lines[6].endswith("of the plugin")
 
 
 def test_equal_runs_are_said_to_be_equal(report):

@@ -155,5 +155,5 @@ class Summary(Section):
             bar = screen.bar(funnel.share(count) * _BAR)
             rows.append((f"{count:,}", label, (bar, style)))
         if funnel.own:
-            rows.append((f"{funnel.own:,}", "  of the plugin itself", ("", "")))
+            rows.append((f"{funnel.own:,}", "  of the plugin", ("", "")))
         screen.table(rows)
