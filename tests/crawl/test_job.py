@@ -12,7 +12,7 @@ import pytest
 from loopback import page
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.failing_files import UnwrittenFiles
@@ -191,6 +191,23 @@ async def test_job_that_began_without_the_plugin(crawl, caplog, mode):
     await crawl(site(PAGES), {**JOB, "ADDONS": {}})
     await crawl(site(PAGES), {**OLD, **JOB, "URLCANON_JOB_RULES": mode})
     assert "scrapy-urlcanon was turned on" in messages(caplog)[0]
+
+
+@pytest.mark.parametrize("others", [{}, {"URLCANON_SEEN_SET": "compact"}])
+@deferred_f_from_coro_f
+async def test_job_goes_on_when_the_plugin_is_removed(crawl, others):
+    """What was merged is fetched then, and no page is missing."""
+    pages = site(
+        {"/": links(*(f"/{n}?utm_source={u}" for n in range(20) for u in "ab"))}, missing=200
+    )
+    begun = {**JOB, **ONE_BY_ONE, **others, "CLOSESPIDER_PAGECOUNT": 5}
+    first = await crawl(pages, begun)
+    second = await crawl(pages, {**JOB, "ADDONS": {}}, start=())
+    assert len(first.hits) < 10
+    assert {hit.partition("?")[0] for hit in first.hits + second.hits} == {
+        "/",
+        *(f"/{n}" for n in range(20)),
+    }
 
 
 @deferred_f_from_coro_f
