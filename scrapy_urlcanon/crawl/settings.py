@@ -65,6 +65,10 @@ ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
 SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
 
 
+_COMPARING: Final = ("audit", "declared_canonical")
+"""The attributes of the settings that have pages compared."""
+
+
 def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
     paths = read.paths(name, value)
     problems = []
@@ -92,7 +96,7 @@ class SettingAttribute:
     """What is known of a setting besides its value; it stands in for the value in the class.
 
     :param reader: returns the value, given the name of the setting and what Scrapy has for it.
-    :param needs: the attribute of the setting without which this one has no effect.
+    :param needs: the attributes of settings without any of which this one has no effect.
     :param file: what a crawl does with the files that the setting names.
     """
 
@@ -103,7 +107,7 @@ class SettingAttribute:
         reader: Callable[[str, Any], Any],
         *,
         default: object,
-        needs: str | None = None,
+        needs: tuple[str, ...] = (),
         file: Literal["read", "written"] | None = None,
     ) -> None:
         self.read = reader
@@ -170,19 +174,19 @@ class CrawlSettings:
     """The share of dropped variants and skipped URLs that is fetched anyway, to compare. Audits
     take at most the same share of all fetches, except for [the first of each entry on each
     domain](reliability.md#audit). 1 means all of them."""
-    audit_max_false: float = _setting(read.share, default=0.1)
+    audit_max_false: float = _setting(read.share, default=0.1, needs=_COMPARING)
     """The rate of false merges above which an entry of an option is suspended on a domain: of all
     that are audited there, or of those in one section of it."""
-    audit_max_pending: int = _setting(read.count, default=10_000)
+    audit_max_pending: int = _setting(read.count, default=10_000, needs=_COMPARING)
     """How many dropped requests are remembered, to fetch them if their rule is suspended."""
-    audit_max_pages: int = _setting(read.count, default=100_000)
+    audit_max_pages: int = _setting(read.count, default=100_000, needs=_COMPARING)
     """For how many pages their content, and what other pages declare about them, is remembered."""
     audit_max_size: int = _setting(read.count, default=1_048_576)
     """The largest response, in bytes, whose text is compared. Of larger ones the bytes are."""
     record: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
     the name of the spider and `%(time)s` the time of the start."""
-    record_revisits: bool = _setting(read.flag, default=True, needs="record")
+    record_revisits: bool = _setting(read.flag, default=True, needs=("record",))
     """While recording, fetch a few pages a second time, 11 of 240 and 23 of 30,000, [to tell noise
     from content](learning.md#what-the-store-holds)."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=(), file="written")
@@ -190,27 +194,27 @@ class CrawlSettings:
     seen: str | None = _setting(read.path_of_store, default=None, file="written")
     """The file of [the pages that earlier runs got](earlier-runs.md), which are not fetched again;
     `%(name)s` is the name of the spider."""
-    seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM, needs="seen")
+    seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM, needs=("seen",))
     """Which pages count as got: those that gave an `"item"`, those whose callback got `"text"`, or
     those whose callback got a `"response"` that is a success and not empty."""
-    seen_expires: Any = _setting(read.expiry, default={}, needs="seen")
+    seen_expires: Any = _setting(read.expiry, default={}, needs=("seen",))
     """After how long a page is fetched again: seconds, or a text such as `"12h"` or `"30d"`; or a
     mapping from hosts, and `*`, to these. Unset: never."""
     order: str | None = _setting(read.order, default=None)
     """`"novelty"`: fetch first the pages that will probably [bring something new](order.md)."""
-    order_by: Any = _setting(read.order_by, default=TEXT, needs="order")
+    order_by: Any = _setting(read.order_by, default=TEXT, needs=("order",))
     """What counts as new: `"text"`, `"items"`, or a callable (or its path) that returns a number
     for a response and the list of its items."""
-    order_lines: int = _setting(read.count, default=1 << 21, needs="order")
+    order_lines: int = _setting(read.count, default=1 << 21, needs=("order",))
     """How many lines of text are remembered, at 5 bytes each."""
-    stop: float = _setting(read.share_of_rest, default=0.0, needs="order")
+    stop: float = _setting(read.share_of_rest, default=0.0, needs=("order",))
     """Close the crawl when less than this share of the waiting requests [brings anything
     new](order.md#when-it-is-done), as a random sample of them shows; needs `URLCANON_ORDER`. With 0
     it goes on."""
     left: str = _setting(
         read.path_of_file,
         default="urlcanon-left-%(name)s.jsonl",
-        needs="stop",
+        needs=("stop",),
         file="written",
     )
     """Where to write the requests that are then not fetched."""
@@ -275,8 +279,10 @@ class CrawlSettings:
         """
         for attribute in attributes():
             is_set = getattr(self, attribute.name) != attribute.default
-            if is_set and attribute.needs and not getattr(self, attribute.needs):
-                yield f"{name_of(attribute.name)} has no effect without {name_of(attribute.needs)}."
+            needed = attribute.needs
+            if is_set and needed and not any(getattr(self, name) for name in needed):
+                names = " or ".join(map(name_of, needed))
+                yield f"{name_of(attribute.name)} has no effect without {names}."
         if self.skip_places and not self.configuration.sets(SKIP):
             yield (
                 f"{name_of('skip_places')} has no effect: no rule skips anything. `learn --skip` "
