@@ -38,7 +38,8 @@ def to_csv(report: Report) -> str:
             cells = (
                 *(group.kept, variant.url, group.domain, variant.dropped, options, layers),
                 *(entries, variant.linked_from, variant.redirected_from, variant.alike or ""),
-                verdicts.get((variant.url, group.kept), ""),
+                # Of several that read the same nothing tells which one was audited.
+                "" if group.alike or variant.alike else verdicts.get((variant.url, group.kept), ""),
             )
             writer.writerow([_as_text(str(cell)) for cell in cells])
     return file.getvalue()

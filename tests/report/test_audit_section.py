@@ -8,6 +8,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links
@@ -22,6 +23,7 @@ from scrapy_urlcanon.report.csv_form import to_csv
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sections.audit import Audit, AuditedRule, summary_of
+from scrapy_urlcanon.report.sections.pages import Group
 
 SID = RuleEntry("drop_params", "sid")
 RULES = "URLCANON_RULES"
@@ -242,6 +244,15 @@ def test_summary_counts_every_verdict(audited, changed):
         "Of 6 dropped variants that were fetched anyway, 2 showed the page that was kept and "
         "3 another page; of 1 it cannot be told."
     )
+
+
+def test_csv_has_no_verdict_of_urls_that_read_the_same(audited):
+    """One of them was audited, and what tells it from the others is not shown."""
+    group = audited.rows(Group)[0]
+    variants = tuple(evolve(group.variants[0], alike=number) for number in (1, 2))
+    contents = audited.contents | {Group: (evolve(group, variants=variants),)}
+    lines = to_csv(evolve(audited, contents=contents)).splitlines()
+    assert [line.rpartition(",")[2] for line in lines] == ["verdict", "", ""]
 
 
 def test_csv_has_the_entries_and_the_verdict(audited):
