@@ -63,8 +63,6 @@ By path, as :data:`.components.REPORT`, since settings are checked where no repo
 _, ERROR, KEEP = _JOB_RULES = ("warn", "error", "keep")
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
 SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
-
-
 _COMPARING: Final = ("audit", "declared_canonical")
 """The attributes of the settings that have pages compared."""
 

@@ -116,9 +116,9 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                         skipped["not an http(s) response"] += 1
                         continue
                     headers = {name.lower(): value for name, value in record.http_headers.headers}
-                    raw = body = record.raw_stream
-                    if headers.get("transfer-encoding", "").lower() == "chunked":
-                        body = bufferedreaders.ChunkedDataReader(raw)
+                    raw = record.raw_stream
+                    is_chunked = headers.get("transfer-encoding", "").lower() == "chunked"
+                    body = bufferedreaders.ChunkedDataReader(raw) if is_chunked else raw
                     whole = body.read(MAX_BODY)
                     # warcio ends without an error where a compressed file does.
                     if getattr(raw, "limit", 0) and not raw.read(1):
