@@ -172,7 +172,7 @@ def test_costs_the_same_again(name) -> None:
     assert WORKLOADS[name]() == WORKLOADS[name]()
 
 
-def test_no_part_is_told_of_repeats(tmp_path) -> None:
+def test_no_part_hears_of_repeats(tmp_path) -> None:
     """Whatever is switched on, a repeated request is counted and no more."""
     parts = {
         "URLCANON_AUDIT": 1.0,
@@ -213,7 +213,7 @@ def test_class_of_a_request_makes_no_difference(monkeypatch) -> None:
     assert [*map(crawler("safe").request_fingerprinter.fingerprint, REQUESTS)] == found
 
 
-def test_plain_request_is_told_without_a_call(monkeypatch) -> None:
+def test_plain_request_is_recognised_without_a_call(monkeypatch) -> None:
     """Each property takes as long as all else that is asked of a URL which is linked again."""
     fingerprint = crawler("safe").request_fingerprinter.fingerprint
     expected = fingerprint(REQUESTS[1])

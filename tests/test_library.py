@@ -98,7 +98,7 @@ def test_options_that_are_changed_later_change_nothing_of_before():
     assert canonicalize("http://c.example/?a=1&b=1", drop_params=["a"]) == "http://c.example/?b=1"
 
 
-def test_what_is_no_preset_is_said_in_our_words():
+def test_what_is_no_preset_is_an_error_of_ours():
     """Whatever its type."""
     with pytest.raises(ConfigurationError, match="preset"):
         canonicalize("http://example.com/", preset=[])

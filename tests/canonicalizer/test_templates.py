@@ -171,7 +171,7 @@ def test_pairs_that_settle_are_taken(pairs):
     assert Canonicalizer({"*": {"rewrite_path": pairs}}).configuration
 
 
-def test_all_problems_of_a_list_are_told_at_once():
+def test_all_problems_of_a_list_are_reported_at_once():
     """One run finds every problem of the option."""
     pairs = [["/{a}{b}", "/c"], "/a", ["/x", 1], ["/d/{x}", "/e"], ["/d/{x}", "/f"]]
     with pytest.raises(ConfigurationError) as error:

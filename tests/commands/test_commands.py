@@ -308,7 +308,7 @@ def test_profile_touches_nothing_of_the_crawls_of_the_project(project, line):
         ("del ADDONS", 'settings.py lacks ADDONS = {"scrapy_urlcanon.Addon": 500}'),
     ],
 )
-def test_an_add_on_that_is_off_is_told(project, line, reason):
+def test_an_add_on_that_is_off_is_reported(project, line, reason):
     """Rules that no crawl goes by are not simply valid; their effect is shown all the same."""
     _append(project, f"\n{line}\n")
     checked = urlcanon("check", cwd=project)
@@ -361,7 +361,7 @@ def test_what_cannot_be_loaded_is_no_valid_configuration(project, line, problem)
     assert checked.stdout == ""
 
 
-def test_an_add_on_that_is_off_for_one_spider_is_told(project):
+def test_an_add_on_that_is_off_for_one_spider_is_reported(project):
     """The others go by the rules, so that the exit status is 0."""
     _add_spider(project, {"URLCANON_ENABLED": False})
     result = urlcanon("check", cwd=project)

@@ -119,7 +119,7 @@ def test_what_the_settings_do_needs_no_rule(tmp_path):
     }
 
 
-def test_error_in_one_domain_is_told_with_it(tmp_path, monkeypatch):
+def test_error_in_one_domain_names_it(tmp_path, monkeypatch):
     """The others are learned, what the file says of the one stays, and the exit status is 1."""
 
     def fails(urls):

@@ -81,7 +81,7 @@ def test_rules_are_printed_without_an_output(tmp_path, observations):
     assert "2 rules" in result.stderr
 
 
-def test_what_is_left_is_told(tmp_path):
+def test_duplicates_without_a_rule_are_shown(tmp_path):
     """Duplicates of which no rule was learned are shown, with a secret in their URLs hidden."""
     path = tmp_path / "observations.tsv"
     urls = "http://a.example/?v=1", "http://a.example/?token=s3cret&v=2"
@@ -138,7 +138,7 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
         ),
     ],
 )
-def test_what_no_rule_of_ours_explains_is_told_too(tmp_path, other, expected):
+def test_what_no_rule_of_ours_explains_is_shown_too(tmp_path, other, expected):
     """Nothing is proposed that would not do it."""
     path = tmp_path / "observations.tsv"
     rows = (f"{url}\t200\t{7:040x}" for url in ("http://a.example/node/5", other))
@@ -164,14 +164,16 @@ def test_what_the_settings_explain_needs_no_rule(tmp_path):
     assert "not explained" not in result.stdout
 
 
-@pytest.mark.parametrize(("header", "is_told"), [("url\tsha1", True), ("url\tmain_sha1", False)])
-def test_input_that_does_not_say_what_urls_show_is_told(tmp_path, header, is_told):
+@pytest.mark.parametrize(
+    ("header", "is_reported"), [("url\tsha1", True), ("url\tmain_sha1", False)]
+)
+def test_input_without_what_urls_show_is_reported(tmp_path, header, is_reported):
     """A list of URLs is one, and so is a table that calls its digests by another name."""
     rows = (f"http://a.example/{number}\t{number:040x}" for number in range(9))
     (tmp_path / "urls.tsv").write_text("\n".join([header, *rows]) + "\n")
     result = urlcanon("learn", "urls.tsv", "-o", "urlcanon.toml", cwd=tmp_path)
     said = "9 URLs without evidence: an error, or no text of their own, or an input that does not"
-    assert (said in result.stdout) is is_told
+    assert (said in result.stdout) is is_reported
 
 
 def test_ctrl_c_is_one_line(tmp_path, observations):
@@ -317,7 +319,7 @@ def test_skip_is_for_the_user_to_turn_on(tmp_path):
     assert json.loads(shown)["place"] == "http://blog.example/post-b/"
 
 
-def test_file_of_places_that_is_another_one_is_told_before_anything_is_read(tmp_path):
+def test_file_of_places_that_is_another_one_is_refused_before_anything_is_read(tmp_path):
     """Else what was learned in an hour would be lost with it."""
     (tmp_path / "places").write_text("other")
     result = urlcanon("learn", "absent.sqlite", "--places", "places", cwd=tmp_path)
@@ -346,7 +348,7 @@ def test_classes_that_are_skipped_are_listed_up_to_twenty():
     assert sum(line[:3] == ["10", "8", "2"] for line in lines) == 20
 
 
-def test_class_that_was_refused_is_said_with_the_reason():
+def test_class_that_was_refused_is_shown_with_the_reason():
     """Else nobody knows that it is in the file, and what speaks against it."""
     doubt = "1 page that nothing else leads to"
     refused = LearnedRule(
@@ -362,7 +364,7 @@ def test_class_that_was_refused_is_said_with_the_reason():
     assert f"91 requests saved, refused for {doubt}" in said
 
 
-def test_page_that_crowds_a_site_is_told():
+def test_page_that_crowds_a_site_is_named():
     """Else nobody knows why so many URLs show what others show, and there is no rule for them."""
     forms = [Observation(f"http://a.example/mail?item={n}", main_sha1="7" * 40) for n in range(30)]
     pages = [Observation(f"http://a.example/{n}", main_sha1=f"{n:040x}") for n in (1, 1, 2, 3)]

@@ -121,7 +121,7 @@ def test_empty_file_is_called_empty(tmp_path):
     assert "it is empty" in urlcanon("learn", "empty", cwd=tmp_path).stderr
 
 
-def test_profile_of_another_suffix_is_told_what_it_takes(tmp_path):
+def test_profile_of_another_suffix_is_an_error_with_the_right_one(tmp_path):
     """A file that is there is no name that was misspelled."""
     (tmp_path / "mine.tml").touch()
     done = urlcanon("profiles", "--file", "mine.tml", cwd=tmp_path)
@@ -177,7 +177,7 @@ def test_file_that_is_no_store_of_seen_pages_is_named_and_no_setting(tmp_path, r
     assert "URLCANON_SEEN" not in done.stderr
 
 
-def test_report_of_a_crawl_without_an_order_is_told_from_one_without_traps(tmp_path):
+def test_report_of_a_crawl_without_an_order_differs_from_one_without_traps(tmp_path):
     """It does not say that there were none."""
     report = {"format": "scrapy-urlcanon report", "version": 4, "spider": "shop"}
     report |= dict.fromkeys(("started", "finished"), "2026-01-02T03:04:05+00:00")
@@ -199,7 +199,7 @@ def test_file_of_another_kind_is_not_shown_whole(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["check"], ["profiles", "--file"]], ids=" ".join)
-def test_url_in_the_place_of_a_file_is_told_from_a_file_that_is_not_there(tmp_path, arguments):
+def test_url_in_the_place_of_a_file_is_no_file_that_is_missing(tmp_path, arguments):
     """Lists of other programs are published; nothing here fetches one."""
     done = urlcanon(*arguments, "https://a.example/list.toml", cwd=tmp_path)
     assert "expected the path of a file on this machine, got a URL" in done.stderr

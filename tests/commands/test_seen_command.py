@@ -32,7 +32,7 @@ def test_feed_of_scrapy_is_imported(exporter, count, tmp_path):
     ("store", "problem"),
     [("absent.db", "no such file"), (".", "expected a file, not a directory")],
 )
-def test_what_is_no_store_is_told(store, problem, tmp_path):
+def test_what_is_no_store_is_named(store, problem, tmp_path):
     """A directory is there, and no file: nobody is to look for one that is missing."""
     done = urlcanon("seen", "list", store, cwd=tmp_path)
     assert done.returncode == 2

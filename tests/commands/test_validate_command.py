@@ -98,7 +98,7 @@ def test_wrong_rule_is_refuted_with_an_example(validate):
     assert len(hits) == 4 + 4
 
 
-def test_files_are_told_by_their_bytes(validate, tmp_path):
+def test_files_are_compared_by_their_bytes(validate, tmp_path):
     """A rule over images holds or fails as any; what is made anew at each visit tells nothing."""
     (tmp_path / "files.toml").write_text(
         '["site.example"]\ndrop_params = ["version", "number", "copy"]\n'
@@ -146,7 +146,7 @@ def test_pages_that_cannot_be_fetched_prove_nothing(validate):
     assert line.startswith("open 0 of 0 right, 4 not comparable")
 
 
-def test_rules_without_a_pair_are_said_to_be_so(validate):
+def test_rules_without_a_pair_are_listed(validate):
     """A rule that none of the URLs is for was not tried, nor `skip` where no page was seen."""
     result, lines, hits = validate(["/a"])
     assert result.returncode == 0
@@ -227,7 +227,7 @@ def test_rules_that_stood_are_written(validate, tmp_path):
         assert (result.returncode, hits) == (2, [])
 
 
-def test_a_file_without_rules_is_said_to_be_empty(tmp_path):
+def test_a_file_without_rules_is_called_empty(tmp_path):
     """Nothing is read or fetched for it."""
     (tmp_path / "empty.toml").write_text("# nothing\n")
     (tmp_path / "o.tsv").write_text("url\tstatus\n")

@@ -146,7 +146,7 @@ def test_shell_has_no_job():
         ("DOWNLOADER_MIDDLEWARES", "UrlCanonDownloaderMiddleware"),
     ],
 )
-def test_middleware_that_is_turned_off_is_told(name, component, caplog):
+def test_middleware_that_is_turned_off_is_warned_of(name, component, caplog):
     """A warning names each middleware of ours that is turned off.
 
     Without the one next to the spider all variants would be fetched.
@@ -246,7 +246,7 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
 
 
 @pytest.mark.parametrize("logger", ["asyncio", "twisted"])
-def test_error_of_a_scheduler_is_told_without_a_traceback(caplog, logger):
+def test_error_of_a_scheduler_is_logged_without_a_traceback(caplog, logger):
     """A configuration error in the scheduler is logged as one line, without Scrapy's follow-ups."""
     log_configuration_errors_plainly()
     error = RuntimeError("Engine slot not assigned")

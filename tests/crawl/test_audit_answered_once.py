@@ -262,7 +262,7 @@ async def test_third_page_that_is_answered_once_is_not_lost(crawl):
 
 
 @deferred_f_from_coro_f
-async def test_page_that_failed_comes_once_the_rule_falls_that_had_another_one_fetched(crawl):
+async def test_page_that_failed_comes_once_the_wrong_rule_falls(crawl):
     """A page that failed is fetched by another of its URLs once the wrong rule is off.
 
     A variant that was fetched in its place turned out to be another page.
@@ -440,7 +440,7 @@ async def test_variant_that_is_let_through_in_doubt_does_not_stand_for_its_page(
 
 @pytest.mark.parametrize("name", ["ref", "size"])
 @deferred_f_from_coro_f
-async def test_page_that_an_audit_passed_on_is_had_once_its_entry_is_off(crawl, name):
+async def test_page_that_an_audit_passed_on_is_not_fetched_again_once_its_entry_is_off(crawl, name):
     """Pages that an audit let through are not fetched again by a variant when the entry falls.
 
     Their variants under another wrong entry are fetched once each.

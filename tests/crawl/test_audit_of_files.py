@@ -71,7 +71,7 @@ async def test_large_pages_whose_links_have_the_session_are_not_two(crawl):
 
 
 @deferred_f_from_coro_f
-async def test_files_that_are_made_anew_at_each_visit_are_not_told(crawl):
+async def test_files_that_are_made_anew_at_each_visit_get_no_verdict(crawl):
     """Files that differ at each fetch give no verdict; those audited reach the spider.
 
     As documents with the time of the request in them.

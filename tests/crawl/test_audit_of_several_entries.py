@@ -38,7 +38,9 @@ def answer(request, count):
 
 @pytest.mark.parametrize("sizes", [2, 6])
 @deferred_f_from_coro_f
-async def test_entries_that_merged_pages_together_are_told_by_what_each_merged_alone(crawl, sizes):
+async def test_entries_that_merged_pages_together_are_judged_by_what_each_merged_alone(
+    crawl, sizes
+):
     """Entries that merged the same URLs are judged by what each of them merges alone."""
     sized = [f"&size={n}" for n in range(1, sizes + 1)]
     urls = ["/p?id=0", *(f"/p?id={n}{size}" for size in ("", *sized) for n in (1, 2))]

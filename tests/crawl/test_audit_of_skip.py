@@ -141,7 +141,7 @@ async def test_report_shows_what_was_found(crawl, tmp_path):
 
 
 @deferred_f_from_coro_f
-async def test_report_says_nothing_of_what_cannot_be_told(crawl, tmp_path):
+async def test_report_leaves_out_what_cannot_be_judged(crawl, tmp_path):
     """An error at a skipped URL is not reported as a page that no other URL shows."""
     path = tmp_path / "report.html"
     show = site(lambda _: page("", status=404))

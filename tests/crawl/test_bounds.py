@@ -59,7 +59,7 @@ async def test_rule_may_be_wrong_as_often_as_the_setting_says(crawl, rate, found
 
 @pytest.mark.parametrize(("size", "is_read"), [(1_000, False), (100_000, True)])
 @deferred_f_from_coro_f
-async def test_larger_pages_are_told_by_their_bytes(crawl, size, is_read):
+async def test_larger_pages_are_compared_by_their_bytes(crawl, size, is_read):
     """Pages over URLCANON_AUDIT_MAX_SIZE are compared by bytes, so that tokens make them differ."""
     urls = [f"/p{number}{query}" for query in ("", "?sid=1") for number in range(10)]
     respond = shop(urls, lambda request, count: product(request.path, seed=count))

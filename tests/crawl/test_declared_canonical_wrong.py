@@ -230,7 +230,7 @@ async def test_more_drops_than_are_remembered(crawl):
 
 @pytest.mark.parametrize("query", ["?ref=1", "?ref{}=1"])
 @deferred_f_from_coro_f
-async def test_what_cannot_be_told_of_believed_pages_does_not_gather(query, crawl, monkeypatch):
+async def test_believed_pages_that_cannot_be_judged_do_not_gather(query, crawl, monkeypatch):
     """Believed pages that could not be judged are compared again a few at a time.
 
     All of a thousand with each page would take seconds.

@@ -69,7 +69,7 @@ async def test_depth_limit_ends_a_crawl_that_drops_nothing(crawl, spider, settin
 
 @pytest.mark.parametrize("late", [["/a?sid=1"], ["/a?sid=1", "/a?sid=3"], ["/a?sid=3", "/a?sid=1"]])
 @deferred_f_from_coro_f
-async def test_depth_of_a_page_that_was_had_deeper(crawl, late):
+async def test_page_that_was_fetched_deeper_is_fetched_again(crawl, late):
     """A page that was fetched deeper is fetched again, by further URLs if the first fails."""
     pages = {
         "/": links("/late", "/1"),

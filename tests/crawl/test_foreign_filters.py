@@ -25,7 +25,7 @@ class Foreign(BaseDupeFilter):
 
 
 @deferred_f_from_coro_f
-async def test_duplicate_filter_that_does_not_ask_is_told(crawl, caplog):
+async def test_duplicate_filter_that_does_not_ask_is_warned_of(crawl, caplog):
     """A warning names a filter that does not use our fingerprints; its drops are not counted."""
     urls = [f"/a?sid={n}" for n in range(5)]
     pages = {"/": links(*urls, *urls, *urls), **{url: page("a") for url in urls}}
@@ -52,7 +52,7 @@ class OfAllButListings(RFPDupeFilter):
 
 
 @deferred_f_from_coro_f
-async def test_duplicate_filter_that_drops_nothing_is_told(crawl, caplog):
+async def test_duplicate_filter_that_drops_nothing_is_warned_of(crawl, caplog):
     """A filter that never used our fingerprints is named when the crawl ends."""
     urls = [f"/a?sid={n}" for n in range(5)]
     pages = {"/": links(*urls), **{url: page("a") for url in urls}}

@@ -177,7 +177,7 @@ def test_tail_that_cannot_be_read_ends_the_journal(tmp_path, tail):
     assert journal.problem is None
 
 
-def test_what_is_wrong_with_a_record_is_said_where_the_error_has_no_words(tmp_path):
+def test_error_without_a_message_is_reported_by_its_class(tmp_path):
     """An error without a message is reported by the name of its class."""
     written(record(), path=tmp_path / "journal")
     journal = Journal(tmp_path / "journal")

@@ -126,7 +126,7 @@ def test_what_a_page_is_called_takes_little_memory():
             labels.note(request, page, response)
 
 
-def test_a_full_disk_is_said_once(caplog):
+def test_a_full_disk_is_logged_once(caplog):
     """What cannot be kept is forgotten, what was kept stays, and the crawl goes on."""
     contents = KeptContents(100)
     contents[b"before"] = content_of(1)

@@ -109,7 +109,7 @@ class SendsToAnotherServer(AsksAnotherServer):
 
 @pytest.mark.parametrize("service", [AsksAnotherServer, SendsToAnotherServer])
 @deferred_f_from_coro_f
-async def test_page_that_another_server_is_asked_for_is_had(crawl, service):
+async def test_page_that_another_server_fetched_counts(crawl, service):
     """A page that a service fetched counts, and its variants are dropped.
 
     If the service does not have it, another URL of the page is fetched.

@@ -77,7 +77,7 @@ def test_variant_waits_while_the_callback_may_raise():
     assert crawl.urls == ["/1", "/other?2"]
 
 
-def test_callback_that_raises_has_not_had_the_page():
+def test_callback_that_raises_does_not_have_the_page():
     """If the callback raises, the next variant is sent."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
@@ -90,7 +90,7 @@ def test_callback_that_raises_has_not_had_the_page():
     assert crawl.lives.state(PAGE, "parse") is State.HAD
 
 
-def test_page_is_missed_when_nobody_had_it_and_nothing_comes():
+def test_page_is_missed_when_nobody_has_it_and_nothing_comes():
     """A page is missed if no callback has it, and no request for it is under way."""
     crawl = Fetched()
     assert not crawl.lives.is_missed(PAGE)
@@ -112,7 +112,7 @@ def test_variant_after_the_failure_is_fetched():
     assert [crawl.drop("/1"), crawl.drop("/2")] == [Fate.FETCHED, Fate.WAITS]
 
 
-def test_what_one_callback_had_another_has_not():
+def test_what_one_callback_has_another_has_not():
     """Each callback gets its page, whether it requested it before or after the other had it."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
@@ -246,7 +246,7 @@ def test_two_pages_that_become_one_wait_together():
     assert sorted(crawl.urls) == ["/both", "/other?1", "/page?1"]
 
 
-def test_page_that_becomes_one_that_was_had_waits_for_nothing():
+def test_page_that_becomes_one_that_the_spider_has_waits_for_nothing():
     """Variants of a page that becomes one the spider has are forgotten; of a missed one, sent."""
     crawl = Fetched()
     for page in (PAGE, OTHER, b"third"):
@@ -264,7 +264,7 @@ def test_page_that_becomes_one_that_was_had_waits_for_nothing():
     assert crawl.urls == ["/4"]
 
 
-def test_callback_that_raises_at_what_was_led_to_says_nothing_of_a_page_that_is_had():
+def test_callback_that_raises_at_the_target_of_a_redirect_makes_no_page_missed():
     """A callback that raises at a redirect's target does not make a page missed that came since."""
     crawl = Fetched()
     crawl.lives.sent(PAGE, "parse")
@@ -281,7 +281,7 @@ def test_callback_that_raises_at_what_was_led_to_says_nothing_of_a_page_that_is_
 
 
 @pytest.mark.parametrize("late", [True, False])
-def test_page_that_redirects_to_what_leads_elsewhere_is_not_had(late):
+def test_page_that_redirects_to_what_leads_elsewhere_is_missed(late):
     """If a page redirects to a URL that leads elsewhere, its variants are sent."""
     crawl = Fetched()
     for page in (PAGE, OTHER):

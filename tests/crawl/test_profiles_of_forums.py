@@ -96,7 +96,7 @@ async def test_each_post_is_fetched_for_a_callback_that_gets_nothing_but_posts(c
     ids=["arguments", "meta", "item in the meta"],
 )
 @deferred_f_from_coro_f
-async def test_post_that_a_callback_is_told_to_take_is_fetched(crawl, board, told):
+async def test_post_that_the_request_names_for_its_callback_is_fetched(crawl, board, told):
     """A post whose callback is told of it, by its request, is fetched: it takes that post alone."""
 
     class Posts(FollowSpider):
@@ -164,7 +164,7 @@ class LookAtTopics(FollowSpider):
     ids=["raised", "refused", "looked at"],
 )
 @deferred_f_from_coro_f
-async def test_post_of_a_topic_that_no_callback_had_is_fetched(crawl, board, spider, settings):
+async def test_post_of_a_topic_that_no_callback_got_is_fetched(crawl, board, spider, settings):
     """A post is fetched if no callback got the page of its topic, though it was downloaded."""
     respond = site(forum("topic.php?p=12"))
     result = await crawl(respond, board | settings, start=START, spider=spider)

@@ -113,7 +113,7 @@ async def test_redirect_hops_are_counted(crawl):
     ],
 )
 @deferred_f_from_coro_f
-async def test_rewriting_is_said_to_save_what_it_saves(crawl, case, saves):
+async def test_redirects_that_rewriting_would_save_are_counted(crawl, case, saves):
     """The stats say how many redirects URLCANON_REWRITE would save, and it saves as many."""
     start, rules, redirects, target = CASES[case]
     respond = _redirecting(redirects, target, start)
@@ -277,7 +277,7 @@ async def test_page_that_redirects_to_what_answers_with_an_error_is_asked_for_on
 
 
 @deferred_f_from_coro_f
-async def test_redirect_to_what_another_callback_had_leads_elsewhere_once(crawl):
+async def test_redirect_to_a_page_of_another_callback_is_followed_once(crawl):
     """A redirect to a page that another callback has is followed, and counts as one URL.
 
     If it counted twice the last URL, which has the page, would be dropped.

@@ -170,7 +170,7 @@ def skipping(request):
 )
 @pytest.mark.parametrize("template", [None, "/skipped-{id:digits}"])
 @deferred_f_from_coro_f
-async def test_who_of_ours_listens_is_told(crawl, enqueued, settings, template):
+async def test_requests_reach_all_of_ours_that_listen(crawl, enqueued, settings, template):
     """Stats are the same as if somebody listened, so that all requests reach the engine."""
     rules = {"drop_params": ["sid"], **({"skip": [template]} if template else {})}
     settings = {**SETTINGS, "URLCANON_RULES": {"site.example": rules}, **settings}

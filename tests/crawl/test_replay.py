@@ -275,7 +275,7 @@ class SendingToo(Unfiltered):
 
 @pytest.mark.parametrize(("spider", "share"), [(Unfiltered, 1), (SendingToo, 0)])
 @deferred_f_from_coro_f
-async def test_what_nothing_filters_is_told_from_what_else_ended(crawl, spider, share):
+async def test_what_nothing_filters_is_distinguished_from_what_else_ended(crawl, spider, share):
     """An unfiltered request is not done because a form, or the retry of an audit, has ended."""
     busy = {"/a?sid=2"}
 

@@ -108,7 +108,9 @@ def listing(request, draw, *, moves, by_order):
     ],
 )
 @deferred_f_from_coro_f
-async def test_order_of_parameters_is_told_from_pages_that_move(crawl, moves, by_order, expected):
+async def test_order_of_parameters_is_distinguished_from_pages_that_move(
+    crawl, moves, by_order, expected
+):
     """Differences by the order of parameters count only if second visits differ less often."""
     draw = random.Random(3)
     kept = {"URLCANON_RULES": {"site.example": {"sort_query": False}}}

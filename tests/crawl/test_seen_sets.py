@@ -148,7 +148,7 @@ class Numbers:
 
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
-async def test_fingerprints_of_others_are_told_apart(crawl, kind):
+async def test_fingerprints_of_others_are_distinguished(crawl, kind):
     """Fingerprints that are not spread as hashes are told apart."""
     urls = [f"/{number}?sid={sid}" for number in range(1, 9) for sid in (1, 2)]
     result = await crawl(

@@ -38,7 +38,7 @@ def test_every_setting_is_read_under_its_name(attribute):
 
 
 @pytest.mark.parametrize("name", ["URLCANON_RESCEU", "urlcanon_rescue"])
-def test_unknown_name_is_told_with_the_nearest_one(name):
+def test_unknown_name_is_reported_with_the_nearest_one(name):
     """Unknown names are reported with the nearest one, together with all other problems."""
     with pytest.raises(ConfigurationError) as caught:
         CrawlSettings.load(Settings({name: True, "URLCANON_AUDIT": 2}))
@@ -346,7 +346,7 @@ def test_tilde_is_the_home_directory(name, one, monkeypatch, tmp_path):
         ("URLCANON_AUDIT or URLCANON_DECLARED_CANONICAL", 0.01, {"URLCANON_AUDIT_MAX_FALSE": 0.2}),
     ],
 )
-def test_setting_that_needs_another_one_is_told(needed, value, given):
+def test_setting_that_needs_another_one_is_warned_of(needed, value, given):
     """A warning names a setting that has no effect without another one."""
     told = list(CrawlSettings.load(Settings(given)).doubts())
     assert told == [f"{name} has no effect without {needed}." for name in given]

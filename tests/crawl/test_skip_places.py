@@ -247,7 +247,7 @@ async def test_setting_that_names_no_such_file_is_an_error(crawl):
 
 
 @deferred_f_from_coro_f
-async def test_file_that_breaks_while_the_crawl_runs_is_told_once(crawl, caplog):
+async def test_file_that_breaks_while_the_crawl_runs_is_reported_once(crawl, caplog):
     """If the file breaks during the crawl one message says so, and URLs are skipped."""
     known(p1="/a", p2="/b")
 
@@ -265,7 +265,7 @@ async def test_file_that_breaks_while_the_crawl_runs_is_told_once(crawl, caplog)
 
 
 @deferred_f_from_coro_f
-async def test_places_without_a_rule_that_skips_are_told(crawl, caplog):
+async def test_places_without_a_rule_that_skips_are_warned_of(crawl, caplog):
     """A warning says that places have no effect without `skip` rules."""
     known(p1="/a")
     settings = {"URLCANON_SKIP_PLACES": "places"}

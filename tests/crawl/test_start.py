@@ -57,7 +57,7 @@ async def test_start_requests_are_filtered_as_before(crawl, dont_filter):
 
 
 @deferred_f_from_coro_f
-async def test_scheduler_without_a_dupefilter_is_said(crawl, caplog):
+async def test_scheduler_without_a_dupefilter_is_warned_of(crawl, caplog):
     """If there is no duplicate filter to record in, a warning says so once."""
     start = (f"{SITE}/", f"{SITE}/a")
     result = await crawl(

@@ -120,7 +120,7 @@ def test_of_pages_that_shared_a_fingerprint_each_keeps_what_came_of_it():
     ]
 
 
-def test_what_an_audit_gave_to_the_spider_is_had_where_it_is_a_page_of_its_own():
+def test_what_an_audit_gave_to_the_spider_counts_where_it_is_a_page_of_its_own():
     """A page that an audit let through is not fetched again after the suspension."""
     url, merged = "http://a.example/?id=2", b"http://a.example/"
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": url}}}
@@ -149,7 +149,7 @@ def test_what_an_audit_gave_to_the_spider_is_not_the_page_that_it_is_merged_with
     assert rewritten(records, ["sid"])[-1] == Record(Kind.FETCHED, b"audit", callback="parse")
 
 
-def test_what_an_audit_gave_to_the_spider_is_had_where_nothing_else_filtered_was_of_its_page():
+def test_what_an_audit_gave_to_the_spider_counts_where_its_page_had_no_other_request():
     """It counts if its page had no other filtered request."""
     url = "http://a.example/?sid=2"
     audit = {"meta": {MARK_KEY: {"reason": AUDIT, "url": url}}}

@@ -62,7 +62,7 @@ async def check(case, *wanted):
 
 @pytest.mark.parametrize("first", ["dont_filter", "inline", "file", "start"])
 @deferred_f_from_coro_f
-async def test_page_that_somebody_else_had(order, first):
+async def test_page_that_was_fetched_for_somebody_else(order, first):
     """What was fetched for somebody else does not stand for a page whose variant fails."""
     url = f"{SITE}/p1"
     other = Link(url, "parse_b", dont_filter=True)

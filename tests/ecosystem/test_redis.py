@@ -136,7 +136,7 @@ def new_lives(redis_server):
     return lives
 
 
-def test_repeated_links_of_a_page_that_is_had_do_not_ask_redis(redis_server, new_lives):
+def test_repeated_links_of_a_fetched_page_do_not_ask_redis(redis_server, new_lives):
     """Repeated links to a page that was fetched, here or elsewhere, do not ask Redis."""
 
     def asked():
@@ -270,7 +270,7 @@ async def test_keys_of_something_else(crawl, redis_server):
     ids=["it is not there", "it wants a password", "it runs no script"],
 )
 @deferred_f_from_coro_f
-async def test_redis_that_refuses_is_said_in_a_line(crawl, redis_server, refuse, said):
+async def test_redis_that_refuses_is_one_line_of_error(crawl, redis_server, refuse, said):
     """If Redis refuses, one error says so before the first request."""
     refuse(redis_server)
     settings = {**RULES, **OURS, "REDIS_URL": redis_server.url}
@@ -375,7 +375,7 @@ async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server)
     assert "audited" not in second.figures
 
 
-def test_what_is_suspended_while_redis_is_gone_is_told_later(redis_server):
+def test_what_is_suspended_while_redis_is_gone_reaches_others_later(redis_server):
     """A suspension while Redis is gone reaches the others later."""
     crawler = get_crawler(FollowSpider)
 

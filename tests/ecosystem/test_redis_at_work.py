@@ -290,7 +290,7 @@ def test_crawl_that_was_killed_and_is_gone_on_with_after_weeks(redis_server):
     assert lives_of(later._frontier).release_all() == 1
 
 
-def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
+def test_page_that_failed_here_and_was_fetched_elsewhere_is_not_missed(redis_server):
     """A page that failed here is not missed if another process has it, or is fetching it."""
     shared = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
     here, there = lives_of(shared), lives_of(shared)
@@ -307,7 +307,7 @@ def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
     assert not here.is_missed(b"page")
 
 
-def test_url_that_stands_for_a_page_after_another_one_failed_is_told(redis_server):
+def test_all_processes_compare_with_the_url_that_was_rescued(redis_server):
     """After a rescue all processes compare with the rescued URL."""
 
     def enqueue(shared, url):
@@ -326,13 +326,13 @@ def test_url_that_stands_for_a_page_after_another_one_failed_is_told(redis_serve
 
 
 @pytest.mark.parametrize(
-    ("policy", "maximum", "is_told"),
+    ("policy", "maximum", "is_logged"),
     [("allkeys-lru", "100mb", True), ("noeviction", "100mb", False), ("allkeys-lru", 0, False)],
 )
-def test_redis_that_throws_keys_away_is_told(redis_server, caplog, policy, maximum, is_told):
+def test_redis_that_throws_keys_away_is_warned_of(redis_server, caplog, policy, maximum, is_logged):
     """A warning says that Redis may evict keys, which would lose pages."""
     redis_server.client.config_set("maxmemory-policy", policy)
     redis_server.client.config_set("maxmemory", maximum)
     with caplog.at_level(logging.WARNING):
         Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
-    assert (f"maxmemory-policy {policy}" in caplog.text) is is_told
+    assert (f"maxmemory-policy {policy}" in caplog.text) is is_logged

@@ -114,7 +114,7 @@ def test_variant_for_which_there_is_no_room_is_given_up_and_counted(redis_server
     assert redis_server.client.llen("queue") == 0
 
 
-def test_page_that_another_process_has_got_is_had(redis_server, new_lives):
+def test_page_that_another_process_fetched_counts(redis_server, new_lives):
     """A page that another process fetched counts, as far as Redis answers."""
     here, there = new_lives(), new_lives()
     have(there, b"page")
@@ -129,7 +129,7 @@ def test_page_that_another_process_has_got_is_had(redis_server, new_lives):
 
 
 @pytest.mark.parametrize(("is_had", "fate"), [(True, Fate.FETCHED), (False, Fate.WAITS)])
-def test_page_of_which_a_limit_cut_something_off_is_not_had_anywhere(
+def test_page_whose_links_a_depth_limit_cut_off_is_fetched_again(
     redis_server, new_lives, is_had, fate
 ):
     """A page linked at a lower depth is fetched again, once its first request has ended."""

@@ -24,7 +24,7 @@ def test_rules_of_real_sites_hold_on_the_half_that_was_not_seen():
     assert total.recall >= 0.5 > 10 * scrapy.recall
 
 
-def test_wrong_merges_that_the_site_itself_says_are_of_one_page_are_told():
+def test_wrong_merges_that_the_site_itself_calls_one_page_are_counted():
     """A wrong merge of two URLs that declare one page is counted separately.
 
     The page changed between its two captures, which is no fault of the rule.

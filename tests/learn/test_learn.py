@@ -339,7 +339,7 @@ def test_one_url_teaches_nothing():
     assert learn([]).domains == 0
 
 
-def test_evidence_is_told():
+def test_evidence_is_given():
     """Each rule has the number of its pages and merges, and three pairs of URLs as examples."""
     [rule] = learn([*pages("/a/{}"), *pages("/a/{0}?sid=x{0}")]).rules
     assert (rule.evidence.pages, rule.evidence.merges, rule.evidence.counter_examples) == (
@@ -362,7 +362,7 @@ sys.stdout.write(to_toml(learn(observations)))
 """
 
 
-def test_what_no_rule_explains_is_told_by_its_difference():
+def test_what_no_rule_explains_is_reported_by_its_difference():
     """Duplicates that no rule merges are reported by what their URLs differ in.
 
     With two of them, and with the number of pages that a rule for that difference would lose. What

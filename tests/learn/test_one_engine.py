@@ -227,7 +227,7 @@ SECTIONS = st.sampled_from(["/new", "/new/", "/New", "/new//", "/print/new", "/n
     target=SECTIONS,
     step=st.sampled_from([StripTrailingSlash(), LowerPath(), CollapseSlashes()]),
 )
-def test_templates_are_said_of_what_a_later_step_leaves(source, target, step):
+def test_templates_are_written_for_what_a_later_step_leaves(source, target, step):
     """A later step is applied to earlier templates: idle ones go, and the rest is valid."""
     template = RewriteTemplates(source, target)
     assume(template.is_valid)

@@ -99,7 +99,7 @@ def test_names_of_parameters_are_no_path(query):
         ("/{2}-t{0}-{1}.html", "/topic{0}-{1}.html"),
     ],
 )
-def test_several_numbers_of_a_segment_are_told_apart(one, other):
+def test_several_numbers_of_a_segment_are_distinguished(one, other):
     """The numbers of a topic and of its part are not confused within one segment."""
     seen = [
         see(url.format(i, 9 * i, TITLES[i % 4]), f"part {i}")

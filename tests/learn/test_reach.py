@@ -122,7 +122,7 @@ def test_pages_that_only_the_class_leads_to_are_lost(tmp_path, linked, skips):
     assert bool(learned) == skips
 
 
-def test_class_that_was_refused_for_what_links_it_is_said_to_be(tmp_path):
+def test_class_that_was_refused_for_what_links_it_is_shown_as_unsure(tmp_path):
     """Such a class is shown as unsure, with the number of pages that nothing else leads to."""
     pages, links = only_from_the_topic(cut=TOPICS - 4)
     (rule,) = learned_of(tmp_path / "o.sqlite", pages, links, reason="finished").unsure
@@ -166,7 +166,7 @@ def test_what_many_pages_link_need_not_be_linked_by_the_other_place(tmp_path):
     assert learned == ["/topic?n={a:digits}"]
 
 
-def test_pages_to_which_other_urls_redirect_are_had_only_where_that_is_fetched(tmp_path):
+def test_class_to_which_other_urls_only_redirect_is_fetched(tmp_path):
     """A class is fetched if the other addresses of its pages only redirect to it."""
     pages, links = forum()
     for topic in range(5):

@@ -338,7 +338,7 @@ def test_posts_are_a_class_whatever_the_title():
     assert found["skip"] == ["/d/{a}/{b:digits}"]
 
 
-def test_share_of_a_site_that_was_seen_is_told_by_urls_that_were_linked():
+def test_share_of_a_site_that_was_seen_is_counted_by_linked_urls():
     """The share of a site that was seen is counted by linked URLs, not by canonical ones."""
     draw = Random(1)
     forms = ("/t/{0}", "/t/{0}?sid=a{0}", "/t/{0}?sid=b{0}", "/topic-{0}.html")
@@ -355,7 +355,7 @@ def drawn(site, seed):
     return [see(url, content) for url, content in site.items() if draw.random() < 0.5]
 
 
-def test_share_of_a_class_that_was_seen_is_told_by_urls_that_were_linked():
+def test_share_of_a_class_that_was_seen_is_counted_by_linked_urls():
     """The same for a class, most topics of which were seen with some session."""
     topics = range(250)
     site = {f"/t/{i}{sid}": slug(i) for i in topics for sid in ("", "?sid=a", "?sid=b")}

@@ -60,7 +60,7 @@ def quotations(sectors, of_each):
             yield f"http://a.example/quote?sector={sector}&id={number}", html
 
 
-def test_pages_of_numbers_are_told_by_them(tmp_path):
+def test_pages_of_numbers_are_distinguished_by_them(tmp_path):
     """What tells one from another is no counter that all pages have: no rule merges them."""
     path = tmp_path / "o.sqlite"
     with ObservationStore(path) as store:
@@ -159,7 +159,7 @@ def test_menu_is_boilerplate_beside_any_amount_of_data(tmp_path):
     assert main["http://a.example/again"] == main["http://a.example/a"]
 
 
-def test_boilerplate_of_a_large_site_is_told_from_a_sample(tmp_path, monkeypatch):
+def test_boilerplate_of_a_large_site_is_known_from_a_sample(tmp_path, monkeypatch):
     """What stands on a third of the pages goes, what stands on a tenth stays."""
     monkeypatch.setattr(reader, "SAMPLED_TEXTS", 200)
     path = tmp_path / "o.sqlite"
@@ -419,7 +419,7 @@ def test_rules_and_audits_of_each_crawl_are_kept(tmp_path):
     assert (second.rules, second.audits) == ((), {})
 
 
-def test_disk_that_is_full_while_recording_is_said_once(tmp_path):
+def test_disk_that_is_full_while_recording_is_logged_once(tmp_path):
     """The system refuses to let the file grow: one message, all counted, what was written stays."""
     path = tmp_path / "o.sqlite"
     script = """

@@ -73,7 +73,7 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
     assert list(read_store(path)) == before
 
 
-def test_second_visit_is_told_by_what_the_others_know(tmp_path):
+def test_second_visit_is_judged_by_what_the_others_know(tmp_path):
     """Whether a page is steady is judged by the noise that other pages show.
 
     Its own second visit would call all of its differences noise.

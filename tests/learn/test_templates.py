@@ -244,7 +244,7 @@ def test_template_is_held_against_what_others_make_of_its_urls():
     assert learned["rewrite_path"] == [["/q/{b:digits}/{_c}", "/q/{b}"]]
 
 
-def test_path_becomes_what_a_script_is_told():
+def test_path_becomes_the_parameters_of_a_script():
     """A path with number and title is rewritten to the script's URL, which has no title."""
     draw = Random(1)
     seen = []

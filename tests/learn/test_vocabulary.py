@@ -299,7 +299,7 @@ def test_redirects_that_lead_elsewhere_are_counter_examples():
     assert rules(hops) == {}
 
 
-def test_templates_are_said_of_what_the_other_rules_leave():
+def test_templates_are_written_for_what_the_other_rules_leave():
     """Templates are written in lower case if another rule lowers paths first."""
     observations = [
         *[see(f"/Wiki/Special:Mine/{w}", w) for w in WORDS],
@@ -405,7 +405,7 @@ def articles(shape, sections, seed=0, *, filed=False, gone=0.0):
     ],
 )
 @pytest.mark.parametrize("seed", range(5))
-def test_sections_that_show_one_article_are_told_by_its_number_and_title(shape, expected, seed):
+def test_sections_that_show_one_article_are_merged_by_its_number_and_title(shape, expected, seed):
     """One rule merges an article in all sections by its number; none without a number.
 
     Nor is there one if sections show something else.

@@ -90,7 +90,7 @@ def test_rare_texts_share_features_and_frequent_ones_have_their_own():
     assert often[-2] != often[-1]
 
 
-def test_rare_text_in_a_second_url_is_told_from_one_that_is_new():
+def test_rare_text_in_a_second_url_is_distinguished_from_one_that_is_new():
     """The print view of an article that was linked is no article that nobody has seen."""
     pages = [f"http://a.example/w?title={letter * 3}" for letter in "abcdefgh"]
     views = [f"{page}&print=1" for page in pages]
@@ -98,7 +98,7 @@ def test_rare_text_in_a_second_url_is_told_from_one_that_is_new():
     assert one == other != new
 
 
-def test_number_in_a_second_url_is_told_from_one_that_is_new():
+def test_number_in_a_second_url_is_distinguished_from_one_that_is_new():
     """Another way to record 7 is not record 8, though as texts all numbers are one."""
     ways = [f"show?id={n}&back=list" for n in range(9)]
     others = [f"show?id={n}&back=all" for n in (*range(10, 20), 7, 99, 8)]
@@ -117,7 +117,7 @@ TOKENS = {
 
 @pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
 @pytest.mark.parametrize("form", ["(S({}))/post-{}?lang=en", "post-{1};s={0}", "show?s={0}&id={1}"])
-def test_url_of_which_all_but_a_token_is_known_is_told_from_one_that_is_new(form, token):
+def test_url_of_which_all_but_a_token_is_known_differs_from_one_that_is_new(form, token):
     """Where the links of each page have another session nothing else says what was met."""
     urls = [
         f"http://a.example/{form.format(token.format(0x1A2B3C4D + visit, visit), number)}"

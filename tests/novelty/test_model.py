@@ -90,7 +90,7 @@ def test_what_is_learned_again_makes_nothing_surer():
     assert before - model.expect(packed((1, 2))) > 0.3
 
 
-def test_kinds_that_have_most_features_in_common_are_told_apart():
+def test_kinds_that_have_most_features_in_common_are_distinguished():
     """One that is fetched often, and brings little, does not take with it one that brings much."""
     model = OnlineModel(prior=0.2)
     common = range(20)

@@ -43,7 +43,7 @@ def test_block_beside_one_line_is_left_out_where_all_visits_showed_one():
     assert left(Blocks(visited(*two[:7])), other) == [*other]
 
 
-def test_block_that_was_the_same_by_chance_is_told_by_texts_of_other_pages():
+def test_block_that_was_the_same_by_chance_is_found_by_texts_of_other_pages():
     """A page without one keeps the line that stands there, which no other page has."""
     changed = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(9)]
     same = (page(text(9), advice(3)), page(text(9), advice(3)))
@@ -117,7 +117,7 @@ def links(number):
     return [labels[number % 2], *(3 + number % 4) * labels]
 
 
-def test_block_is_told_by_the_first_of_lines_that_a_page_has_several_times():
+def test_block_is_found_by_the_first_of_lines_that_a_page_has_several_times():
     """Behind a text with an advice are links, the first of which is another one on each page."""
 
     def own(number):
@@ -187,7 +187,7 @@ def test_block_before_one_of_several_lines_may_be_shorter_at_a_visit():
     assert left(blocks, texts[22]) == [*page(text(22), *links(22))]
 
 
-def test_block_of_pages_that_have_a_line_is_told_by_it_whatever_other_pages_have():
+def test_block_of_pages_that_have_a_line_is_found_by_it_whatever_other_pages_have():
     """Views to print have neither the foot nor the advice before it."""
     two = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(8)]
     printed = [lines_of(text(n)) for n in range(6)]
@@ -207,7 +207,7 @@ def test_line_that_is_there_at_some_visits_leaves_its_place_to_the_page():
     assert left(blocks, page(text(20))) == [*page(text(20))]
 
 
-def test_block_is_told_by_a_counter_beside_it():
+def test_block_is_found_by_a_counter_beside_it():
     """Its number is another one at each visit, and it is always there."""
 
     def counted(number, visitors, by):

@@ -119,7 +119,7 @@ def test_little_that_differs_in_a_long_text_is_noise():
     assert same_page(one, more) is False
 
 
-def test_what_is_no_text_is_told_by_its_bytes_alone():
+def test_what_is_no_text_is_compared_by_its_bytes_alone():
     """Equal bytes are one page; of others nothing can be said, whatever they are beside."""
     image, other = (Page("http://a.example/", body).digest for body in (b"PNG 1", b"PNG 2"))
     assert same_page(image, image)

@@ -109,7 +109,7 @@ def test_numbers_are_masked_in_every_script():
 
 
 @pytest.mark.parametrize("text", ["", " ", "<!-- x -->"])
-def test_page_without_a_document_is_told_by_its_body(text):
+def test_page_without_a_document_is_compared_by_its_body(text):
     """It is one with the same body, and no other."""
     assert signature(text) == signature(text)
     assert signature(text).text_sha1 != signature(text + "<p>x").text_sha1

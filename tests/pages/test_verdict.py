@@ -204,7 +204,7 @@ def test_one_edited_page_makes_no_line_noise_elsewhere():
          lambda n: shown(f"B{n}", f"Title {chr(96 + n)}"), "the kept page differs from itself"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_told(kept, variant, reason):
+def test_what_cannot_be_judged(kept, variant, reason):
     """A captcha, and a site that is another one at each fetch, are no evidence."""
     result, _ = verdict_of(kept, variant)
     assert (result.verdict, result.reason) == (Verdict.CANNOT_TELL, reason)

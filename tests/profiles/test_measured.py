@@ -10,7 +10,7 @@ def test_page_is_what_the_results_make_it():
     assert PAGE.read_text(encoding="utf-8") == text(read("profiles"))
 
 
-def test_rules_are_told_as_certain_where_they_are():
+def test_rules_that_were_measured_are_called_certain():
     """A rule that was measured and is taken back, or becomes certain, is told so."""
     certain = {
         (profile.name, rule.merges): rule.is_certain

@@ -83,7 +83,7 @@ def test_ours_are_right(name):
     assert checked.all_rules == profile(name).all_rules
 
 
-def test_files_of_users_are_told_from_names(tmp_path):
+def test_files_of_users_are_distinguished_from_names(tmp_path):
     """What is wrong with any of them is said at once."""
     (tmp_path / "mine.toml").write_text("name = 1", encoding="utf-8")
     with pytest.raises(ConfigurationError) as error:
@@ -112,7 +112,7 @@ def test_profile_of_a_user_takes_the_place_of_ours(tmp_path):
 
 
 @pytest.mark.parametrize("name", names())
-def test_our_profile_tells_all_that_is_to_be_told(name):
+def test_our_profiles_are_complete(name):
     """Each rule says what it merges, why, and whence that is known, and can be put in force."""
     one = profile(name)
     installation = Installation(one, "example.com", None, "/a{b}/", (99,))

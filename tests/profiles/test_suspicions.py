@@ -12,7 +12,7 @@ FORUM = [
 ]
 
 
-def test_program_is_told_by_urls_of_two_shapes_below_one_place():
+def test_program_is_recognised_by_urls_of_two_shapes_below_one_place():
     """One shape, or few URLs, may be anybody's."""
     assert [(one.name, place) for one, place in recognised_by_urls(FORUM, our_profiles())] == [
         ("SMF", "/b/")

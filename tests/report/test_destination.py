@@ -106,9 +106,9 @@ async def test_crawls_that_start_in_one_second_have_a_report_each(crawl, tmp_pat
     assert {path.name for path in tmp_path.glob("*.csv")} == expected
 
 
-@pytest.mark.parametrize(("at", "is_said"), [("once", True), ("before", False)])
+@pytest.mark.parametrize(("at", "is_logged"), [("once", True), ("before", False)])
 @deferred_f_from_coro_f
-async def test_report_of_a_crawl_beside_is_not_lost_without_a_word(crawl, caplog, at, is_said):
+async def test_report_of_a_crawl_beside_is_not_lost_without_a_word(crawl, caplog, at, is_logged):
     """As of two spiders of one process: nobody would know that there was one."""
     path = Path("report.json")
 
@@ -120,7 +120,7 @@ async def test_report_of_a_crawl_beside_is_not_lost_without_a_word(crawl, caplog
 
     await crawl(respond, {"URLCANON_REPORT": str(path)})
     said = "The report report.json takes the place of one that was written while this crawl ran"
-    assert (said in caplog.text) is is_said
+    assert (said in caplog.text) is is_logged
 
 
 def test_crawls_that_end_in_one_moment_have_a_report_each(tmp_path):

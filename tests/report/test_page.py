@@ -104,7 +104,7 @@ def test_redacted_url_is_no_link(changed):
     assert "example.com/?sid" not in "".join(Page(html).attributes("href"))
 
 
-def test_that_something_is_redacted_is_said_where_something_is(report, changed):
+def test_page_mentions_redaction_only_where_something_is_redacted(report, changed):
     """No word about what is not there."""
     assert "***" not in Page(to_html(report)).text
     variant = Variant("http://example.com/?sid=***", 1, (), alike=2)

@@ -64,7 +64,7 @@ options = {{drop_params = ["order", "view"]}}
     ("version", "name", "certain"),
     [((1, 9), "Wiki 1.9", ("sessions",)), ((2, 1), "Wiki 2.1", ("sessions", "orders"))],
 )
-def test_only_rules_that_hold_for_the_version_are_said_to_be_in_force(version, name, certain):
+def test_only_rules_that_hold_for_the_version_are_shown_as_in_force(version, name, certain):
     """A rule since a later version merges nothing there."""
     section = KnownSoftware(Canonicalizer())
     section.note_software(Installation(WIKI, "a.example", None, "/w/", version))

@@ -204,7 +204,7 @@ def test_requests_of_the_plugin_stand_below_those_to_fetch(changed):
     assert lines[6].endswith("of the plugin")
 
 
-def test_equal_runs_are_said_to_be_equal(report):
+def test_equal_runs_are_called_equal(report):
     """No change is an answer too."""
     assert "The two runs have the same figures." in shown(show_comparison, compare(report, report))
 
@@ -260,7 +260,7 @@ def test_report_that_cannot_be_read_is_one_line(command, report, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_ways_to_a_variant_and_what_tells_it_from_its_like_are_said(changed):
+def test_ways_to_a_variant_and_its_differences_are_shown(changed):
     """A secret is shown of none, and a redirect is no link."""
     variants = tuple(
         Variant(f"{PAGE}?sid=***", 1, (), redirected_from=f"{PAGE}?go", alike=n) for n in (1, 2)
@@ -291,7 +291,7 @@ def test_what_a_crawl_found_out_stands_in_the_report_as_figures(report):
         assert line in text
 
 
-def test_runs_that_differ_are_not_said_to_be_equal(report, changed):
+def test_runs_that_differ_are_not_called_equal(report, changed):
     """Not where one figure does."""
     text = shown(show_comparison, compare(report, changed(figures={"rescued": 1})))
     assert "the same figures" not in text

@@ -134,7 +134,7 @@ def test_name_that_is_not_whole_is_a_problem_in_any_encoding(encoding):
     assert [problem.reason for problem in declared.problems] == ["it is not in UTF-8"]
 
 
-def test_problem_is_said_in_a_line_that_can_be_read():
+def test_problem_is_one_line_that_can_be_read():
     """Strangers write robots.txt: long values are shortened, escape sequences shown."""
     declared = read_clean_param(b"\nClean-param: a\x1b[2J=1\nClean-param: " + b"&" * 80)
     assert [*map(str, declared.problems)] == [

@@ -16,7 +16,7 @@ from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discard
     ],
     ids=str,
 )
-def test_what_can_be_said_means_the_same(tmp_path, rules):
+def test_what_can_be_written_means_the_same(tmp_path, rules):
     """Read back, the export makes of URLs what the rules make."""
     text, left_out = to_duplicate_url_discarder(rules)
     assert left_out == ()
@@ -40,7 +40,7 @@ def test_what_can_be_said_means_the_same(tmp_path, rules):
         ("*", {"drop_params": ["sid"]}),
     ],
 )
-def test_what_cannot_be_said_is_left_out_and_named(pattern, options):
+def test_what_cannot_be_written_is_left_out_and_named(pattern, options):
     """Nothing is written that would mean something else there."""
     text, left_out = to_duplicate_url_discarder({pattern: options})
     assert text == "[]\n"

@@ -122,7 +122,7 @@ def test_a_path_of_a_host_is_its_www_alone():
     assert "subdomains" in left_out.reason
 
 
-def test_a_path_that_ends_inside_a_segment_is_told():
+def test_a_path_that_ends_inside_a_segment_is_warned_of():
     """A prefix as text covers more paths than one on the border of a segment."""
     imported = _read(_rule("queryRemoval", ["a"], "www.example.com/dp"))
     assert imported.rules == {"www.example.com/dp": {"drop_params": ["a"]}}

@@ -29,7 +29,7 @@ def misleading(tmp_path, monkeypatch):
     return Canonicalizer(rules_files=names)
 
 
-def test_a_step_names_the_layers_that_had_a_part(misleading):
+def test_a_step_names_the_layers_that_took_part(misleading):
     """They are told apart whatever the files are called."""
     first, second = (
         Layer(file.name, "a.example") for file, _ in files_of(misleading.configuration)
@@ -82,7 +82,7 @@ def problem_of(path, text, *, encoding="utf-8"):
         ("gadgets.example.default_params", "gadgets.example"),
     ],
 )
-def test_a_host_without_quotes_is_told_from_an_option(tmp_path, table, host):
+def test_a_host_without_quotes_is_distinguished_from_an_option(tmp_path, table, host):
     """TOML makes tables of its dots: what was meant is said, and not that an option is wrong."""
     message = problem_of(tmp_path / "x.toml", f'[{table}]\nwww = "strip"\n')
     assert f'expected a host in quotes, ["{host}"], got [{host}]' in message

@@ -154,7 +154,7 @@ async def test_what_is_shown_for_every_url_says_nothing(respond):
 
 
 @deferred_f_from_coro_f
-async def test_pages_that_are_not_had_say_nothing():
+async def test_pages_that_were_not_fetched_are_no_evidence():
     """Neither what was cut short, nor a redirect that is not to be followed."""
     cut = {"DOWNLOAD_FAIL_ON_DATALOSS": False}
 
@@ -189,7 +189,7 @@ async def test_form_that_names_its_page_refutes_no_right_rule(respond):
 
 
 @deferred_f_from_coro_f
-async def test_what_is_said_of_being_led_to_a_form_refutes_no_rule():
+async def test_words_about_being_led_to_a_form_refute_no_rule():
     """Whoever asks for the form itself is not told why it is there."""
 
     def respond(request):
@@ -240,7 +240,7 @@ def counted(request):
 
 @pytest.mark.parametrize("respond", [pages, kept_choice, asked_once, tried_cookie, counted])
 @deferred_f_from_coro_f
-async def test_rules_are_told_where_cookies_choose_what_is_shown(respond):
+async def test_rules_are_named_where_cookies_choose_what_is_shown(respond):
     """No fetch shows what another one has chosen, or has used up."""
     checks, _ = await outcomes(respond, urls=[*urls_of(24)])
     assert {checks[name].outcome.value for name in RIGHT} == {"holds"}

@@ -92,7 +92,7 @@ async def test_where_every_visit_shows_another_text_the_order_is_breadth_first(c
 
 @pytest.mark.parametrize("value", [lambda *_: 1 / 0, lambda *_: None, lambda *_: float("nan")])
 @deferred_f_from_coro_f
-async def test_worth_that_is_no_number_is_said_once_and_counts_nothing(crawl, caplog, value):
+async def test_worth_that_is_no_number_is_logged_once_and_counts_nothing(crawl, caplog, value):
     """A callable in URLCANON_ORDER_BY that fails loses no page, and is logged once."""
     settings = {**NOVELTY, "URLCANON_ORDER_BY": value}
     result = await crawl(

@@ -224,7 +224,7 @@ def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
     assert not left.path.exists()
 
 
-def test_request_of_a_class_that_is_gone_is_told(tmp_path, monkeypatch, caplog):
+def test_request_of_a_class_that_is_gone_is_logged(tmp_path, monkeypatch, caplog):
     """If the class of a stored request is gone, that is logged, and all others are taken up."""
     module = ModuleType("gone")
     module.Own = type("Own", (Request,), {"__module__": "gone"})
@@ -244,7 +244,7 @@ def test_request_of_a_class_that_is_gone_is_told(tmp_path, monkeypatch, caplog):
 
 
 @deferred_f_from_coro_f
-async def test_lines_that_are_no_requests_are_told_and_counted(crawl, tmp_path, caplog):
+async def test_lines_that_are_no_requests_are_logged_and_counted(crawl, tmp_path, caplog):
     """Lines of URLCANON_TAKE_UP that are no requests are logged, and the rest is fetched."""
     path = tmp_path / "left.jsonl"
     request = json.dumps({"url": f"{SITE}/left", "callback": "parse"})

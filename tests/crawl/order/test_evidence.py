@@ -111,7 +111,7 @@ class BothSpider(SitemapSpider):
 
 @pytest.mark.parametrize("packed", [False, True])
 @deferred_f_from_coro_f
-async def test_what_a_sitemap_lists_is_told_from_what_is_linked(crawl, packed):
+async def test_what_a_sitemap_lists_is_distinguished_from_what_is_linked(crawl, packed):
     """URLs of a sitemap come first if these bring news and linked ones of their shape do not."""
     urls = "".join(f"<url><loc>{SITE}/page/{n}</loc></url>" for n in range(0, 2 * COUNT, 2))
     sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'

@@ -133,7 +133,7 @@ async def test_lists_that_led_to_news_before_a_stop_are_no_trap_after_it(crawl, 
     ],
 )
 @deferred_f_from_coro_f
-async def test_order_that_another_queue_keeps_from_its_work_is_said(
+async def test_queue_that_keeps_the_order_from_its_work_is_warned_of(
     crawl, caplog, settings, is_said
 ):
     """If another queue keeps the order from working, a warning names the setting to remove."""
