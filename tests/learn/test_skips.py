@@ -328,6 +328,16 @@ def test_view_of_another_thing_is_no_better_place(share):
         }
 
 
+@pytest.mark.parametrize("again", ["/item?id={0}&id={1}", "/item?id={1}&id={0}&id={0}"])
+def test_url_with_a_parameter_again_is_no_better_place(again):
+    """No item is skipped because a visitor links it with its parameter twice."""
+    items = range(20)
+    seen = [see(f"/item?id={number}", f"item {number}") for number in items]
+    seen += [see(again.format(number, number + 50), f"item {number}") for number in items]
+    is_skipped = Canonicalizer(learn(seen).as_rules()).skips
+    assert not any(is_skipped(f"{HOST}/item?id={number}") for number in items)
+
+
 def test_posts_are_a_class_whatever_the_title():
     """Posts behind topics with any title are one class."""
     titles = ("red-shoe", "old-coat", "long-boots", "warm-scarf")

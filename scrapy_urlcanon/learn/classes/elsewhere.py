@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
@@ -25,7 +26,7 @@ class PageUrls:
     A URL is no better place for the page than they are if, compared with one of them, it
 
     - has a longer path, also by a session id (``;s=1``);
-    - has all of its parameters and further ones, whatever their values;
+    - has all of its parameters and further ones, whatever their values, also one of them again;
     - differs only in values without numbers, such as ``tab=a`` and ``tab=b``;
     - is the same but for a language in the path, which it has or lacks: a page that is not
       translated now may be tomorrow.
@@ -37,8 +38,9 @@ class PageUrls:
     [True, True, True]
     >>> worse = ["http://a.example/p?id=7&tab=b", "http://a.example/p?id=8&tab=a&x=1"]
     >>> worse += ["http://a.example/q/more", "http://a.example/q;s=1"]
+    >>> worse += ["http://a.example/p?id=7&id=9&tab=a"]
     >>> [urls.has_better(locate(url)) for url in worse]
-    [False, False, False, False]
+    [False, False, False, False, False]
     >>> urls = PageUrls([locate("http://a.example/read?7,82")])
     >>> longer = ["http://a.example/read?7,82,83", "http://a.example/read?7,82,print,page=1"]
     >>> [urls.has_better(locate(url)) for url in longer]
@@ -88,11 +90,23 @@ class PageUrls:
         return any(path[: end.start()] in self._paths for end in _ENDS.finditer(path, 1))
 
     def _is_of_more_or_other_words(self, other: Location) -> bool:
-        names = frozenset(map(name_of, other.params))
+        names = _names(other.params)
         by_names = self._by_names.get(other.place, {})
         if any(fewer < names for fewer in by_names):
             return True  # a view of this thing or of another one: `?t=7` and `?t=6&view=next`
         return frozenset(filter(NUMBER.search, other.params)) in by_names.get(names, ())
+
+
+def _names(params: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of *params*, those that come again with a number."""
+    names = frozenset(map(name_of, params))
+    if len(names) == len(params):
+        return names
+    return frozenset(
+        f"{name}={number}" if number else name
+        for name, count in Counter(map(name_of, params)).items()
+        for number in range(count)
+    )
 
 
 def _segments(path: str) -> str:
