@@ -208,6 +208,36 @@ async def test_callback_that_raises_gets_the_next_variant(crawl):
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2"]
 
 
+class Storing:
+    """An item pipeline that fails at its first item of each page, as a busy database does."""
+
+    def __init__(self):
+        self.stored = []
+        self.failed = set()
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        made = crawler.spider.pipeline = cls()
+        return made
+
+    def process_item(self, item):
+        if item["text"] not in self.failed:
+            self.failed.add(item["text"])
+            raise OSError(item["text"])
+        self.stored.append(item["url"].removeprefix(SITE))
+        return item
+
+
+@deferred_f_from_coro_f
+async def test_item_that_a_pipeline_fails_at_comes_by_the_next_variant(crawl):
+    """If an item pipeline raises, the callback gets the next variant of the page."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3", "/b?sid=1")}
+    pages |= {f"/a?sid={n}": page("a") for n in (1, 2, 3)} | {"/b?sid=1": page("b")}
+    result = await crawl(site(pages), {**RULES, "ITEM_PIPELINES": {Storing: 1}})
+    assert result.crawler.spider.pipeline.stored == ["/a?sid=2"]
+    assert sorted(result.hits) == ["/", "/a?sid=1", "/a?sid=2", "/b?sid=1"]
+
+
 @deferred_f_from_coro_f
 async def test_download_within_a_callback_settles_nothing(crawl):
     """A page that a callback fetched with `engine.download_async` reached no other callback.

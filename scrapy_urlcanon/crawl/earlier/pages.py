@@ -96,7 +96,8 @@ class EarlierPages:
         self._rule_changes.on_suspend.append(self.suspended)
         connect = self._crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
-        connect(self.raised, signals.spider_error)
+        for signal in (signals.spider_error, signals.item_error):
+            connect(self.raised, signal)
         if self._requests:
             # Also called for pages that a callback asks for by a second step.
             self._requests.on_raised.append(self.raised)
@@ -177,7 +178,7 @@ class EarlierPages:
             self._note(response)
 
     def raised(self, response: object) -> None:
-        """Take back what was noted of *response*, since its callback raised."""
+        """Take back what was noted of *response*, since its callback, or an item of it, raised."""
         if isinstance(response, Response) and response.request is not None:
             self._raised.add(response.request)
             keys = self._noted.pop(response.request, ())

@@ -107,12 +107,14 @@ class PageRequests:
         self.on_had: list[Callable[[Request], None]] = []
         """Called with each request whose callback got content and returned without an exception."""
         self.on_raised: list[Callable[[Response], None]] = []
-        """Called with each response whose callback raised or asks for its page again."""
+        """Called with each response whose callback, or an item of it, raised, and with each whose
+        callback asks for its page again."""
         self.on_asked: list[Callable[[bytes, str, tuple[bytes, str]], object]] = []
         """Called with a page, the callback that asks for it by a second step, and that step."""
         self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
         """Called with a mapping from old fingerprints of pages to new ones."""
-        crawler.signals.connect(self.raised, signals.spider_error)
+        for signal in (signals.spider_error, signals.item_error):
+            crawler.signals.connect(self.raised, signal)
         on_idle(crawler, self.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -366,7 +368,10 @@ class PageRequests:
         lives.confirmed(page, callback)
 
     def raised(self, response: object) -> None:
-        """Take back the pages of a callback that raised, perhaps halfway (``spider_error``)."""
+        """Take back the pages of a callback that raised, perhaps halfway (``spider_error``).
+
+        Or of which a pipeline did not take an item (``item_error``).
+        """
         if not isinstance(response, Response):
             return
         request = response.request
