@@ -51,8 +51,8 @@ class PageFingerprints:
     """Gives all requests for one page the same fingerprint.
 
     The fallback is given the request with its canonical URL, so that whatever else it considers
-    (headers, page objects) still counts. If the fallback is Scrapy's default class it is not
-    called: a hash of method, canonical URL and body does the same and is far cheaper.
+    (headers, page objects, fragments) still counts. If the fallback is Scrapy's default class it is
+    not called: a hash of method, canonical URL and body does the same and is far cheaper.
 
     Requests without a canonical URL (:meth:`.CanonicalUrls.of`) get the fingerprint of the
     fallback.
@@ -158,7 +158,7 @@ class PageFingerprints:
             # cache would answer with what it stored for the page: the redirect that led here, or
             # the failure that this request is to make up for.
             return _apart(self._of_url(request, request.url), reason)
-        fingerprint = self._of_url(request, canonical)
+        fingerprint = self._of_page(request, request.url, canonical)
         self.first_urls.note(fingerprint, request.url, canonical)
         return fingerprint
 
@@ -199,7 +199,7 @@ class PageFingerprints:
         canonical = self._canonical_urls.of(request, url)
         if canonical is None:
             return None if url else self._fallback.fingerprint(request)
-        return self._of_url(request, canonical)
+        return self._of_page(request, url or request.url, canonical)
 
     def reason_for_own_fingerprint(self, request: Request, canonical: str) -> str | None:
         """Return why *request* needs a fingerprint made from its URL as it is, or None."""
@@ -219,6 +219,16 @@ class PageFingerprints:
         return canonical is not None and any(
             self._canonical_urls.of(request, source) == canonical for source in sources
         )
+
+    def _of_page(self, request: Request, url: str, canonical: str) -> bytes:
+        """Return the fingerprint of *request* for *url*, whose canonical URL is *canonical*."""
+        bare, mark, fragment = url.partition("#")
+        if fragment and not self._fallback_is_default and "#" not in canonical:
+            # A browser may show another page for each (``keep_fragments`` of Scrapy's function).
+            fingerprint = self._fallback.fingerprint
+            if fingerprint(with_url(request, url)) != fingerprint(with_url(request, bare)):
+                canonical += mark + fragment
+        return self._of_url(request, canonical)
 
     def _of_url(self, request: Request, url: str) -> bytes:
         """Return the fingerprint that *request* would have with *url* as its URL."""

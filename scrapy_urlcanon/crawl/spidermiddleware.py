@@ -248,6 +248,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         url = canonical and as_fetched(canonical, request.url)
         if not url or url == request.url or leads_off_site(request, url, self.crawler.spider):
             return request
+        pages = crawl.fingerprinter
+        if "#" in request.url and pages and pages.page(request, url) != pages.page(request):
+            # The fallback tells its fragment apart, which the canonical URL lacks.
+            return request
         Stat.REWRITTEN.inc(self.crawler)
         if crawl.sampling_audit and crawl.dropped:
             # The filter only sees the canonical URL, never a variant.

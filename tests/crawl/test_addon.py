@@ -11,7 +11,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.components import ORDER
@@ -172,6 +172,30 @@ async def test_fallback_sees_headers_and_the_canonical_url(crawl, own):
     ]
     result = await crawl(lambda _: page("a page"), {NAME: own}, start=start)
     assert sorted(result.hits) == ["/?utm_source=0", "/?utm_source=1"]
+
+
+class FragmentFingerprinter:
+    """A user's fingerprinter for pages that a browser shows: one for each fragment."""
+
+    def fingerprint(self, request):
+        return fingerprint(request, keep_fragments=True)
+
+
+@pytest.mark.parametrize("settings", [{}, {"URLCANON_REWRITE": True}], ids=["", "rewritten"])
+@deferred_f_from_coro_f
+async def test_fragments_that_the_fallback_tells_apart_stay_apart(crawl, settings):
+    """A page for each fragment is fetched, by one of its variants, or by another if that fails."""
+
+    class Browsing(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            shown.append(response.request.url.partition("#")[2])
+
+    shown = []
+    urls = [f"/app?utm_source={n}#/{name}" for n in (1, 2, 3) for name in ("one", "two")]
+    pages = {"/": links(*urls), "/app": page("app"), "/app?utm_source=2": page("app")}
+    await crawl(site(pages), {NAME: FragmentFingerprinter, **settings}, spider=Browsing)
+    assert sorted(shown) == ["", "/one", "/two"]
 
 
 def test_fallback_gets_requests_that_cannot_be_rebuilt():
