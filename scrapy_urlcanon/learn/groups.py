@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache, partial
+from heapq import nsmallest
 from itertools import accumulate, chain, compress, count
 from operator import and_
 from types import MappingProxyType
@@ -36,6 +37,9 @@ _Part = TypeVar("_Part")
 
 CLEAR = 3
 """At least this many URLs must agree before one that differs is taken for a page that changed."""
+
+MAX_COMPARED = 100
+"""With how many others a page is compared, to tell whether its text is another one altogether."""
 
 
 class Groups:
@@ -279,9 +283,13 @@ class Groups:
     def _far_from(
         self, others: Collection[int], pages: Iterable[int], sources: Iterable[Location]
     ) -> tuple[Location, ...]:
-        """Return those of *sources* that show a page of *pages* far from all *others*."""
-        are_far = self.site.are_far
-        far = {p for p in pages if all(are_far(p, other) for other in others if other != p)}
+        """Return those of *sources* that show a page of *pages* far from all *others*.
+
+        Of more than :data:`MAX_COMPARED` pages the first ones are looked at: to compare all with
+        all would take quadratic time, and nobody takes so many for one that changed.
+        """
+        are_far, some = self.site.are_far, nsmallest(MAX_COMPARED, others)
+        far = {p for p in pages if all(are_far(p, other) for other in some if other != p)}
         return tuple(s for s in sources if far and not far.isdisjoint(self.pages_of(s)))
 
     def _known_to_differ(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:

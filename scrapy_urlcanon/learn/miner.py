@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -28,7 +27,7 @@ from scrapy_urlcanon.learn.location import locate, name_of, value_of
 from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
-from scrapy_urlcanon.learn.results.accepted import Accepted, in_order, inserted, settled, unsettled
+from scrapy_urlcanon.learn.results.accepted import Accepted, Applied, in_order, inserted, unsettled
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.thresholds import DEFAULT_THRESHOLDS, Record, Thresholds, worth
 from scrapy_urlcanon.learn.trials.scopes import ScopeSearch
@@ -135,8 +134,9 @@ class Miner:
         templates = [one for one in ordered if one.is_template]
         step = 1 + len(self.site.locations) // MAX_TARGETS
         some = map(self._start, islice(self.site.locations, 0, None, step))
+        now, then = Applied(self.accepted), Applied(ordered)
         return any(
-            settled(self.accepted, url) != settled(ordered, url)
+            now.settled(url) != then.settled(url)
             for url in some
             # The order only matters to URLs that a template changes.
             if any(one.apply(url) != url for one in templates)
@@ -260,9 +260,9 @@ class Miner:
         return {
             f"{name}={step.default}"
             for accepted in self.accepted
-            if accepted.scope.contains(scope) or scope.contains(accepted.scope)
             for step in accepted.operations
             if step.default is not None and values.get(step.drops, step.default) != step.default
+            if accepted.scope.contains(scope) or scope.contains(accepted.scope)
             for name in step.drops
         }
 
@@ -347,6 +347,8 @@ class Miner:
         In a rules file a condition is tested on the URL as linked, which still has the parameter.
         The trial was made on URLs without it.
         """
+        if not scope.condition:
+            return False
         name, _, value = scope.condition.partition("=")
         place = scope._replace(condition="")
         return any(
@@ -473,14 +475,17 @@ class Miner:
 
     def _tell_templates(self) -> None:
         """Give the groups the accepted templates, for URLs that only a candidate produces."""
-        self.groups.settled = partial(settled, [one for one in self.accepted if one.is_template])
+        templates = Applied(one for one in self.accepted if one.is_template)
+        self.groups.settled = templates.settled
 
     def _apply(self, form: Callable[[Location], Location]) -> None:
         self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})
 
-    def form(self, location: Location) -> Location:
-        """Return what the accepted rules make of any URL."""
-        return settled(self.accepted, self._start(location))
+    @property
+    def form(self) -> Callable[[Location], Location]:
+        """A function that returns what the rules accepted by now make of any URL."""
+        start, settled = self._start, Applied(self.accepted).settled
+        return lambda location: settled(start(location))
 
 
 def _version(text: str) -> int:

@@ -24,6 +24,7 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
@@ -109,7 +110,7 @@ def _shape(name: str) -> str:
 
 
 def _noise(
-    locations: Collection[Location], rare: Collection[str], groups: Groups
+    locations: Collection[Location], rare: AbstractSet[str], groups: Groups
 ) -> tuple[set[str], set[int]]:
     """Return the made-up names that were compared, and the pages that show they are noise.
 
@@ -122,7 +123,7 @@ def _noise(
         page = groups.pages[location]
         if page == NO_EVIDENCE:
             continue
-        names = {name_of(param) for param in location.params} & set(rare)
+        names = {name_of(param) for param in location.params} & rare
         bare = location._replace(
             params=tuple([p for p in location.params if name_of(p) not in names])
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.operations.base import apply_all
+from scrapy_urlcanon.learn.operations.base import apply_all, handles_of
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.results.rule import LearnedRule, as_rules
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _MAX_PASSES = 4
 """In how many passes rules settle that act on the results of others."""
+
+_FEW = 10
+"""So many are tried one by one, since to look for handles takes longer."""
 
 
 class Accepted(NamedTuple):
@@ -61,15 +65,61 @@ class Accepted(NamedTuple):
         return apply_all(self.operations, location) if self.scope.holds(location) else location
 
 
-def settled(accepted: Iterable[Accepted], location: Location) -> Location:
-    """Apply the rules to a URL until none changes it, as a canonicalizer does."""
-    for _ in range(_MAX_PASSES):
-        before = location
-        for one in accepted:
-            location = one.apply(location)
-        if location == before:
-            break
-    return location
+class Applied:
+    """Accepted operations in their order, applied to URLs as a canonicalizer does.
+
+    A URL is shown to those operations only whose handle it has, since a site may have hundreds.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> from scrapy_urlcanon.learn.results.rule import Evidence
+    >>> from scrapy_urlcanon.learn.scope import Scope
+    >>> steps = DropParam("b"), RewriteTemplates("/p?a={x}", "/{x}?b=1"), DropParam("c")
+    >>> applied = Applied(Accepted(Scope("a.example"), (step,), Evidence()) for step in steps)
+    >>> url = locate("http://a.example/p?a=7&c=8")
+    >>> applied.once(url).url, applied.settled(url).url
+    ('http://a.example/7?b=1', 'http://a.example/7')
+    >>> [*applied.changing(url)]
+    [1, 2]
+    """
+
+    def __init__(self, accepted: Iterable[Accepted]) -> None:
+        self._accepted = tuple(accepted)
+        self._by_handle: dict[str, list[int]] = {}
+        for number, one in enumerate(self._accepted):
+            for handle in {step.handle for step in one.operations}:
+                self._by_handle.setdefault(handle, []).append(number)
+
+    def settled(self, location: Location) -> Location:
+        """Apply the operations to a URL until none changes it."""
+        for _ in range(_MAX_PASSES):
+            before, location = location, self.once(location)
+            if location == before:
+                break
+        return location
+
+    def once(self, location: Location, without: int = -1) -> Location:
+        """Apply each to a URL once, but for the one with the number *without*."""
+        left = self._numbers(location)
+        while left:
+            number = left.pop()
+            changed = location if number == without else self._accepted[number].apply(location)
+            if changed is not location:
+                location = changed
+                left = [n for n in self._numbers(location) if n > number]
+        return location
+
+    def changing(self, location: Location) -> Iterator[int]:
+        """Yield the numbers of those that change a URL, each by itself."""
+        for number in reversed(self._numbers(location)):
+            if self._accepted[number].apply(location) != location:
+                yield number
+
+    def _numbers(self, location: Location) -> list[int]:
+        """Return the numbers of those that may change a URL, the last one first."""
+        if len(self._accepted) <= _FEW:
+            return [*range(len(self._accepted))][::-1]
+        known = map(self._by_handle.get, handles_of(location))
+        return sorted({*chain.from_iterable(filter(None, known))}, reverse=True)
 
 
 def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:

@@ -69,8 +69,12 @@ def in_few_lines(
         text = f"{before}{{{next(names)}:{'|'.join(sorted(rules))}}}{after}"
         first, *others = rules.values()
         found = _sum([rule.evidence for rule in rules.values()], confidence)
-        left[left.index(first)] = replace(first, setting=[text], evidence=found)
-        left = [rule for rule in left if rule not in others]
+        joined = {id(rule) for rule in others}
+        left = [
+            replace(rule, setting=[text], evidence=found) if rule is first else rule
+            for rule in left
+            if id(rule) not in joined
+        ]
 
 
 def texts_of(template: str) -> frozenset[str]:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import as_template, locate
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
-from scrapy_urlcanon.learn.results.accepted import by_step
+from scrapy_urlcanon.learn.results.accepted import Applied, by_step
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.accepted import Accepted
@@ -41,37 +42,31 @@ def without_idle(accepted: Iterable[Accepted]) -> list[Accepted]:
     DropParam(name='id') 4
     """
     steps = by_step(accepted)
+    applied = Applied(steps)
     number = 0
     while number < len(steps):
-        rule, others = steps[number], steps[:number] + steps[number + 1 :]
-        heir = _heir(rule, others)
+        heir = _heir(number, steps[number], applied)
         if heir is None:
             number += 1
             continue
-        saved = rule.evidence.merges + others[heir].evidence.merges
-        evidence = replace(others[heir].evidence, merges=saved)
-        others[heir] = others[heir]._replace(evidence=evidence)
-        steps = others
+        rule = steps[heir]
+        saved = steps[number].evidence.merges + rule.evidence.merges
+        steps[heir] = rule._replace(evidence=replace(rule.evidence, merges=saved))
+        del steps[number]
+        applied = Applied(steps)
     return steps
 
 
-def _heir(rule: Accepted, others: Sequence[Accepted]) -> int | None:
-    """Return which of the others does first what a rule does; None where they do not all of it."""
+def _heir(number: int, rule: Accepted, applied: Applied) -> int | None:
+    """Return which other rule does first what a rule does; None where they do not all of it."""
+    form = partial(applied.once, without=number)
     examples = list(_examples(rule))
     if not examples or any(
-        rule.apply(example) == example
-        or _form(example, others) != _form(rule.apply(example), others)
+        rule.apply(example) == example or form(example) != form(rule.apply(example))
         for example in examples
     ):
         return None
-    changing = (n for n, other in enumerate(others) if other.apply(examples[0]) != examples[0])
-    return next(changing, None)
-
-
-def _form(location: Location, rules: Iterable[Accepted]) -> Location:
-    for rule in rules:
-        location = rule.apply(location)
-    return location
+    return next((other for other in applied.changing(examples[0]) if other != number), None)
 
 
 def _examples(rule: Accepted) -> Iterator[Location]:

@@ -171,20 +171,19 @@ def _without_covered(
 ) -> Iterator[LearnedRule]:
     """Yield the rules without those that another one makes idle; those *by_hand* stay."""
     both = {**standing, **new}
+    # Rules that were learned together were compared by the miner already, but for those that are
+    # one for different URLs; of templates the order counts too.
+    one_for_others: dict[tuple[str, str], list[LearnedRule]] = {}
+    for (_, option, setting), rule in new.items():
+        if option != "rewrite_path":
+            one_for_others.setdefault((option, setting), []).append(rule)
+    old = [both[key] for key in standing]
     for key, rule in both.items():
-        others = (other for other_key, other in both.items() if other_key != key)
+        others = both.values() if key in standing else [*old, *one_for_others.get(key[1:], ())]
         if key in by_hand or not any(
-            # Rules that were learned together were compared by the miner already.
-            (key in standing or other.key in standing or _says_the_same(other, rule))
-            and _covers(other, rule, both.values())
-            for other in others
+            other is not rule and _covers(other, rule, both.values()) for other in others
         ):
             yield rule
-
-
-def _says_the_same(one: LearnedRule, other: LearnedRule) -> bool:
-    """Tell whether two rules are one for different URLs; of templates the order counts too."""
-    return one.key[1:] == other.key[1:] and one.option != "rewrite_path"
 
 
 def _kept(
@@ -218,7 +217,11 @@ def _is_otherwise(rule: LearnedRule, old: LearnedRule) -> bool:
 
 
 def _is_same_subject(rule: LearnedRule, old: LearnedRule) -> bool:
-    return rule.key[:2] == old.key[:2] and _subject(rule) == _subject(old)
+    return (
+        rule.option == old.option
+        and pattern_of(rule.pattern) == pattern_of(old.pattern)
+        and _subject(rule) == _subject(old)
+    )
 
 
 def _subject(rule: LearnedRule) -> str | None:
@@ -227,7 +230,7 @@ def _subject(rule: LearnedRule) -> str | None:
 
 def _covers(general: LearnedRule, special: LearnedRule, among: Iterable[LearnedRule] = ()) -> bool:
     """Tell whether *general* does all that *special* does."""
-    if not general.key[0].covers(special.key[0]):
+    if not pattern_of(general.pattern).covers(pattern_of(special.pattern)):
         return False
     if not _does_as_much(general, special):
         return False
@@ -236,7 +239,7 @@ def _covers(general: LearnedRule, special: LearnedRule, among: Iterable[LearnedR
         other.option == special.option
         and _subject(other) == _subject(special)
         and other.setting != special.setting
-        and other.key[0].covers(special.key[0])
+        and pattern_of(other.pattern).covers(pattern_of(special.pattern))
         for other in among
         if other is not general and other is not special
     )
@@ -275,7 +278,7 @@ def _keeps(old: LearnedRule, rule: LearnedRule) -> bool:
         return False
     name = entry_of(rule.setting)
     is_kept = any(_matches(kept, name) for kept in old.setting) and f"!{name}" not in old.setting
-    return is_kept and old.key[0].covers(rule.key[0])
+    return is_kept and pattern_of(old.pattern).covers(pattern_of(rule.pattern))
 
 
 def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
@@ -283,7 +286,7 @@ def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
     return (
         general.is_skip
         and special.is_skip
-        and general.key[0] == special.key[0]
+        and pattern_of(general.pattern) == pattern_of(special.pattern)
         and texts_of(entry_of(special.setting)) <= texts_of(entry_of(general.setting))
     )
 

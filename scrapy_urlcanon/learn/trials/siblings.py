@@ -19,7 +19,7 @@ from scrapy_urlcanon.learn.thresholds import Record
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
@@ -95,14 +95,21 @@ def siblings(
 def alike_to(word: object, records: Mapping[object, Record]) -> dict[object, Record]:
     """Return the records of a word and of those like it, or nothing if no other is like it."""
     alike = {other: record for other, record in records.items() if _may_be_alike(record)}
-    alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, alike.values())}
-    return alike if word in alike and len(alike) > 1 else {}
+    if word not in alike:
+        return {}
+    pooled, count = _sum(alike.values()), len(alike)
+    alike = {w: r for w, r in alike.items() if w == word or not _is_worse(r, pooled, count)}
+    return alike if len(alike) > 1 else {}
 
 
 def among(alike: Mapping[object, Record], word: object) -> tuple[Record, Record, int]:
     """Return the record of a word, the sum of all, and how many have at least as many pages."""
-    mine, pooled = alike[word], Record(*map(sum, zip(*alike.values(), strict=True)))
-    return mine, pooled, sum(record.pages >= mine.pages for record in alike.values())
+    mine = alike[word]
+    return mine, _sum(alike.values()), sum(one.pages >= mine.pages for one in alike.values())
+
+
+def _sum(records: Iterable[Record]) -> Record:
+    return Record(*map(sum, zip(*records, strict=True)))
 
 
 def _is_apart(
@@ -164,15 +171,20 @@ def _may_be_alike(record: Record) -> bool:
     return record.pages > 0 and lower_bound(record.lost, record.pages) < _OTHER_PAGES
 
 
-def _is_worse(record: Record, alike: Collection[Record]) -> bool:
+def _is_worse(record: Record, pooled: Record, count: int) -> bool:
     """Tell whether a word is wrong significantly more often than all that are alike.
 
     Then its counter-examples say nothing about the others (Fisher's exact test, corrected for the
     number of words).
+
+    :param pooled: the sum of all records that are alike.
+    :param count: how many these are.
     """
-    pages, lost, _ = map(sum, zip(*alike, strict=True))
-    fewer = at_most_drawn(record.lost - 1, record.pages + record.lost, lost, pages + lost)
-    return record.lost > 0 and (1.0 - fewer) * len(alike) <= _BEYOND_DOUBT
+    if not record.lost:
+        return False
+    of = pooled.pages + pooled.lost
+    fewer = at_most_drawn(record.lost - 1, record.pages + record.lost, pooled.lost, of)
+    return (1.0 - fewer) * count <= _BEYOND_DOUBT
 
 
 def _record(groups: Groups, changes: dict[Location, Location]) -> Record:
