@@ -6,16 +6,20 @@ A site with twice as many users or parameters has twice as many words that a rul
 from __future__ import annotations
 
 from hashlib import sha1
+from random import Random
 
 import pytest
 from counting import counting
 
 from scrapy_urlcanon.learn import LearnedRule, Observation
 from scrapy_urlcanon.learn.captures import site_of
+from scrapy_urlcanon.learn.classes import lucky
+from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.operations.parameters import DropParam
+from scrapy_urlcanon.learn.rates import Rates
 from scrapy_urlcanon.learn.results.accepted import Accepted
 from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
@@ -129,3 +133,34 @@ def test_words_are_compared_with_the_sum_of_all():
 
     assert len(comparing(100)()) == 100
     assert growth(comparing, (100, 200)) < LINEAR
+
+
+def test_classes_are_compared_with_those_that_differ_in_one_word(monkeypatch):
+    """Each user's photos are a class, whose template is taken apart once or twice, not by each."""
+    asked = []
+
+    def counted(template):
+        asked.append(template)
+        return words(template)
+
+    words = lucky._words
+    monkeypatch.setattr(lucky, "_words", counted)
+    numbers = []
+    for count in (20, 40):
+        draw = Random(count)
+        seen = []
+        for user in range(count):
+            name = f"user{chr(97 + user // 26)}{chr(97 + user % 26)}"
+            for number in draw.sample(range(10**6), 8):
+                seen.append(see(f"/{name}/photo/{number}", f"{number}"))
+                # With some pages of some users alone, not all users are skipped together.
+                if user % 4 == 0 or draw.random() < 0.8:
+                    title = "".join(draw.choices("abcdefghij", k=4))
+                    seen.append(see(f"/{name}/{title}-of", f"{number}"))
+        groups = Groups(site_of("a.example", seen))
+        rate_beside = Rates(0.95).beside
+        asked.clear()
+        found = skip_rules(groups, Thresholds(), lambda url: url, rate_beside=rate_beside)
+        assert len(found.rules) >= count // 4
+        numbers.append(len(asked))
+    assert numbers[1] < LINEAR * numbers[0]

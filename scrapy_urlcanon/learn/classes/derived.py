@@ -100,13 +100,12 @@ def shown_in_place(
     former.
 
     :param pages: for each page of the class, its URLs there and its other URLs, at least one.
-    :param classes: the other classes of the site.
+    :param classes: the other classes with any of these.
     """
     way, back = way_of_most(pages), way_of_most((others, urls) for urls, others in pages)
-    places = {other for _, others in pages for other in others}
     led: dict[Location, set[int]] = {}
-    for beside in classes:
-        if back and not places.isdisjoint(beside.members):
+    if back:
+        for beside in classes:
             for url in beside.members:
                 led.setdefault(follow(back, url), set()).update(groups.pages_of(url))
 

@@ -111,7 +111,7 @@ class PagesOfClasses:
 
     def others_of(self, found: SkipClass) -> Iterator[tuple[int, list[Location]]]:
         """Yield each page of a class with the URLs outside of it under which it is found."""
-        inside = found.members | self.skipped
+        members, skipped = found.members, self.skipped
         for page, showing in found.pages.items():
             of_page = PageUrls([*showing, *self.led(page, found)])
             yield (
@@ -119,9 +119,11 @@ class PagesOfClasses:
                 [
                     other
                     for other in self._by_page[page]
-                    if other not in inside
+                    if other not in members
+                    and other not in skipped
                     # What redirects to a skipped URL shows nothing once that is skipped.
-                    and self._redirects.get(other) not in inside
+                    and (to := self._redirects.get(other)) not in members
+                    and to not in skipped
                     and of_page.has_better(other)
                 ],
             )
@@ -129,7 +131,6 @@ class PagesOfClasses:
     def look_at(self, found: SkipClass) -> Look:
         """Return what the crawl shows about a class, if :attr:`skipped` is not fetched."""
         look = Look()
-        inside = found.members | self.skipped
         for page, others in self.others_of(found):
             showing = found.pages[page]
             look.others[page] = len(others)
@@ -137,7 +138,7 @@ class PagesOfClasses:
                 look.examples.append((showing[0].url, min(others).url))
             for member in showing:
                 target = self._declared.get(member)
-                if target is None or target in inside:
+                if target is None or target in found.members or target in self.skipped:
                     look.own += not others and member in self.canonical
                 elif target in others:
                     look.seen.add(page)
@@ -165,14 +166,17 @@ class PagesOfClasses:
         :param unsure: members of classes about which too little is known. They are left out like
             skipped URLs.
         """
-        inside = found.members | self.skipped | unsure
+        members, skipped = found.members, self.skipped
         outside = {}
         for page, showing in found.pages.items():
             of_page = PageUrls([*showing, *self.led(page, found)])
             outside[page] = [
                 url
                 for url in self._urls[page]
-                if (form := self._form(url)) not in inside and of_page.has_better(form)
+                if (form := self._form(url)) not in members
+                and form not in skipped
+                and form not in unsure
+                and of_page.has_better(form)
             ]
         return outside
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
@@ -21,64 +22,93 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.rates import Rate
     from scrapy_urlcanon.learn.thresholds import Thresholds
 
+    _Rest: TypeAlias = tuple[str, tuple[str, ...], int]
     Pages: TypeAlias = Sequence[tuple[Sequence[Location], Sequence[Location]]]
     RateBeside: TypeAlias = Callable[[tuple[()], Mapping[Location, Location]], Rate]
 
 
-def lost_by_rivals(
-    found: SkipClass,
-    pages: Pages,
-    classes: Iterable[SkipClass],
-    groups: Groups,
-    *,
-    thresholds: Thresholds,
-    rate_beside: RateBeside,
-) -> int:
-    """Return how many pages other words lose, in place of one that may be but the luckiest.
+class Rivals:
+    """The classes of a site that differ in one word: one of them may be but the luckiest.
 
     Where each of three tabs has something to say of few things, one may have had none yet.
 
-    :param pages: of each page of the class its URLs there, and others, at least one.
     :param classes: all classes of the site.
     :param rate_beside: how often captures change, as all candidates tell it but those that make
         one what some URLs are said to be one with.
     """
-    rivals = _rivals(found, classes)
-    way = way_of_most(pages) if rivals else None
-    if way is None:
-        return 0
-    _, path, params = follow(way, min(found.members))
-    kept = {*path.split("/"), *params}
-    lost = 0
-    for word, others in rivals.items():
-        # A word that stays is the name of a thing, and some things may have nothing else to show.
-        if word in kept:
-            continue
-        together = [found, *others]
-        records: dict[object, Record] = {
-            one.template: _record(one, way, groups) for one in together
-        }
-        alike = alike_to(found.template, records)
-        if alike:
+
+    def __init__(
+        self,
+        classes: Iterable[SkipClass],
+        groups: Groups,
+        thresholds: Thresholds,
+        rate_beside: RateBeside,
+    ) -> None:
+        self._groups, self._thresholds, self._rate_beside = groups, thresholds, rate_beside
+        # By what is left of them without a word.
+        self._alike: dict[_Rest, list[SkipClass]] = {}
+        for one in classes:
+            for _, rest in _without_a_word(one):
+                self._alike.setdefault(rest, []).append(one)
+        # Classes that differ in one word mostly have the way to their pages in common.
+        self._record = lru_cache(maxsize=None)(partial(_record, groups=groups))
+
+    def lose(self, found: SkipClass, pages: Pages) -> int:
+        """Return how many pages other words lose, in place of one that may be but the luckiest.
+
+        :param pages: of each page of the class its URLs there, and others, at least one.
+        """
+        rivals = self._of(found)
+        way = way_of_most(pages) if rivals else None
+        if way is None:
+            return 0
+        _, path, params = follow(way, min(found.members))
+        kept = {*path.split("/"), *params}
+        lost = 0
+        for word, places in rivals.items():
+            # A word that stays is the name of a thing, and some things may have nothing else to
+            # show.
+            if word in kept:
+                continue
+            others = [one for together in places for one in together if one is not found]
+            together = [found, *others]
+            records: dict[object, Record] = {
+                one.template: self._record(one, way) for one in together
+            }
+            alike = alike_to(found.template, records)
+            if not alike:
+                continue
             mine, pooled, count = among(alike, found.template)
-            urls = [min(one.members) for one in together]
-            rate = rate_beside((), {url: follow(way, url) for url in urls})
-            if not thresholds.special_word(mine, pooled, count, rate):
-                lost += pooled.lost
-    return lost
+            if pooled.lost:
+                urls = [min(one.members) for one in together]
+                rate = self._rate_beside((), {url: follow(way, url) for url in urls})
+                if not self._thresholds.special_word(mine, pooled, count, rate):
+                    lost += pooled.lost
+        return lost
+
+    def _of(self, found: SkipClass) -> dict[str, list[list[SkipClass]]]:
+        """Return the classes that differ from one in a word, by that word; also the class itself.
+
+        There is a list for each place where it has that word.
+        """
+        rivals: dict[str, list[list[SkipClass]]] = {}
+        for word, rest in _without_a_word(found):
+            alike = self._alike[rest]
+            if len(alike) > 1:
+                rivals.setdefault(word, []).append(alike)
+        return rivals
 
 
-def _rivals(found: SkipClass, classes: Iterable[SkipClass]) -> dict[str, list[SkipClass]]:
-    """Return the classes that differ from one in a word, by that word."""
-    rivals: dict[str, list[SkipClass]] = {}
-    own = [*_words(found.template)]
-    for other in classes:
-        if other.host == found.host and not other.sections and not found.sections:
-            words = [*_words(other.template)]
-            places = [n for n, pair in enumerate(zip(own, words, strict=False)) if len({*pair}) > 1]
-            if len(own) == len(words) and len(places) == 1 and _are_words(own, words, places[0]):
-                rivals.setdefault(own[places[0]], []).append(other)
-    return rivals
+def _without_a_word(found: SkipClass) -> Iterator[tuple[str, _Rest]]:
+    """Yield each word of a template with what is left without it; of parameters the name is left.
+
+    A class that is made of sections has none.
+    """
+    words = [] if found.sections else [*_words(found.template)]
+    for place, word in enumerate(words):
+        if "{" not in word:
+            name = name_of(word) if place > words.index("?") else ""
+            yield word, (found.host, (*words[:place], name, *words[place + 1 :]), place)
 
 
 def _words(template: str) -> Iterator[str]:
@@ -86,13 +116,6 @@ def _words(template: str) -> Iterator[str]:
     yield from path.split("/")
     yield "?"
     yield from query.split("&")
-
-
-def _are_words(own: Sequence[str], others: Sequence[str], place: int) -> bool:
-    """Tell whether there are two words in one place, or two values of one parameter."""
-    one, other = own[place], others[place]
-    is_query = place > own.index("?")
-    return "{" not in one + other and (not is_query or name_of(one) == name_of(other))
 
 
 def _record(found: SkipClass, way: Way, groups: Groups) -> Record:

@@ -28,18 +28,20 @@ class SharesSeen:
     def __init__(self, classes: Iterable[SkipClass], locations: Locations) -> None:
         single = [found for found in classes if found.is_single]
         linked = [(found, _linked(found, locations)) for found in single]
+        with_page: dict[int, list[int]] = {}
+        for number, (_, pages) in enumerate(linked):
+            for page in pages:
+                with_page.setdefault(page, []).append(number)
+
+        def shares_of(one: SkipClass) -> Iterator[tuple[int, Share]]:
+            # Classes without a common page say nothing.
+            for number in sorted({n for page in one.pages for n in with_page.get(page, ())}):
+                other, pages = linked[number]
+                if one.members.isdisjoint(other.members):
+                    yield number, Share(len(one.pages.keys() & pages), len(one.pages))
+
         # For each class, its shares by the number of the other class.
-        self._shares: list[tuple[SkipClass, dict[int, Share]]] = [
-            (
-                one,
-                {
-                    number: Share(len(one.pages.keys() & pages), len(one.pages))
-                    for number, (other, pages) in enumerate(linked)
-                    if one.members.isdisjoint(other.members)
-                },
-            )
-            for one in single
-        ]
+        self._shares = [(one, dict(shares_of(one))) for one in single]
 
     def without(self, found: SkipClass) -> Iterator[Share]:
         """Yield the shares by pairs without the class *found*, and their sums by the second class.

@@ -34,7 +34,7 @@ from scrapy_urlcanon.learn.classes.look import (
     Look,
     PagesOfClasses,
 )
-from scrapy_urlcanon.learn.classes.lucky import lost_by_rivals
+from scrapy_urlcanon.learn.classes.lucky import Rivals
 from scrapy_urlcanon.learn.classes.members import MIN_MEMBERS
 from scrapy_urlcanon.learn.classes.parts_seen import PartsSeen
 from scrapy_urlcanon.learn.classes.reach import Reach
@@ -156,6 +156,20 @@ class _Skips:
         return SharesSeen(single, self._groups.site.locations)
 
     @cached_property
+    def _with(self) -> dict[Location, list[SkipClass]]:
+        """By URL, the classes that it is in; few sites need them."""
+        found: dict[Location, list[SkipClass]] = {}
+        for one in self._classes:
+            for url in one.members:
+                found.setdefault(url, []).append(one)
+        return found
+
+    @cached_property
+    def _rivals(self) -> Rivals:
+        """The classes that differ in one word."""
+        return Rivals(self._classes, self._groups, self._thresholds, self._rate_beside)
+
+    @cached_property
     def _parts_seen(self) -> PartsSeen:
         """Estimates of how much was seen, by numbered parts; few sites need them."""
         return PartsSeen(self._groups.site.locations)
@@ -231,14 +245,7 @@ class _Skips:
             return None
         against[IS_CUT_OFF] = self._cut_off(found, look)
         if known <= 0:
-            against[IS_OF_RIVAL] = lost_by_rivals(
-                found,
-                self._pages_found(found),
-                self._classes,
-                self._groups,
-                thresholds=self._thresholds,
-                rate_beside=self._rate_beside,
-            )
+            against[IS_OF_RIVAL] = self._rivals.lose(found, self._pages_found(found))
         is_enough = self._thresholds.accept_alias(pages + known, against.total())
         if against[IS_OF_RIVAL] or not is_enough:
             self._refuse(found, look, against)
@@ -362,7 +369,7 @@ class _Skips:
                 return False
         # A share that is known from numbered parts only is not used for other classes.
         if known is not None:
-            self._shares.append(known)
+            self._shares = [known]  # the largest of all
         return True
 
     def _pages_found(self, found: SkipClass) -> list[tuple[list[Location], list[Location]]]:
@@ -382,7 +389,9 @@ class _Skips:
         if all(look.others[page] for page in undeclaring):
             return 0
         pages = self._pages_found(found)
-        beside = (one for one in self._classes if one is not found)
+        places = {other for _, others in pages for other in others}
+        with_any = {id(one): one for url in places for one in self._with.get(url, ())}
+        beside = (one for one in with_any.values() if one is not found)
         shown = shown_in_place(pages, beside, self._groups)
         alone = elsewhere = 0
         for page in undeclaring:
