@@ -29,7 +29,6 @@ HEADER = re.compile(rf"{_NUMBER} rules? for {_NUMBER} domains?\b.*")
 """Matches what :func:`figures_of` returns."""
 
 _LONGEST = 160
-_IN_FORCE = "in force during the crawl and not audited"
 
 
 def evidence_line(rule: LearnedRule) -> str:
@@ -58,7 +57,7 @@ def evidence_line(rule: LearnedRule) -> str:
             audits = count_of(evidence.audited, "audit")
             parts.append(f"{evidence.audited - evidence.others:,} of {audits} the same")
         elif rule.was_in_force:
-            parts.append(_IN_FORCE if not parts else "not audited")
+            parts.append("not audited" if parts else f"{IN_FORCE['kept']} and not audited")
     if rule.doubt:
         parts.append(f"refused for {rule.doubt}")
     return ", ".join(parts) + _example(rule)
