@@ -116,8 +116,10 @@ class ProcessError(LearnError):
     """A process that learned from some domains was killed."""
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str], *, prefix: str = "") -> str:
     """Return ``; did you mean 'x'?`` for the name in *known* nearest to *name*, or "".
+
+    :param prefix: what all names begin with, which makes none of them like another.
 
     >>> did_you_mean("colapse", ["keep", "collapse"])
     "; did you mean 'collapse'?"
@@ -125,10 +127,13 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     "; did you mean 'collapse'?"
     >>> did_you_mean("qqq", ["keep", "collapse"])
     ''
+    >>> did_you_mean("MY_DEBUG", ["MY_ORDER"], prefix="MY_")
+    ''
     """
     # Imported here for a faster start: few crawls have an error.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    written = {known_name.lower(): known_name for known_name in known}
-    nearest = get_close_matches(str(name).lower(), written, n=1)
+    start = prefix.lower()
+    written = {known_name.lower().removeprefix(start): known_name for known_name in known}
+    nearest = get_close_matches(str(name).lower().removeprefix(start), written, n=1)
     return f"; did you mean {written[nearest[0]]!r}?" if nearest else ""

@@ -370,7 +370,7 @@ def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
     for name in settings:
         # Only a command line or ``custom_settings`` can have it in lower case.
         if isinstance(name, str) and name.upper().startswith(PREFIX) and name not in NAMES:
-            yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))
+            yield Problem(name, "no such setting" + did_you_mean(name, NAMES, prefix=PREFIX))
 
 
 SCRAPY_FILE: Final = "requests.seen"

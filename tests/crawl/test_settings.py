@@ -109,6 +109,13 @@ def test_path_in_the_place_of_rules_is_shown():
         value_of("rules", Settings({"URLCANON_RULES": "urlcanon.toml"}))
 
 
+@pytest.mark.parametrize("name", ["WWW", "DEBUG", "STATS", "LEARN", "DUPEFILTER"])
+def test_name_that_is_like_a_setting_by_its_prefix_alone_gets_no_suggestion(name):
+    """All names are alike in that."""
+    with pytest.raises(ConfigurationError, match=r"no such setting$"):
+        CrawlSettings.load(Settings({f"URLCANON_{name}": 1}))
+
+
 @pytest.mark.parametrize("value", [1, "1", 1.0])
 def test_crawl_does_not_end_at_once_where_a_user_meant_on_or_a_percentage(value):
     """With a share of 1 a crawl would end after its first pages."""
