@@ -72,7 +72,7 @@ def test_all_that_the_audit_fetched_is_counted():
 def test_second_visits_are_said():
     """They pass the scheduler by, and a server sees them."""
     lines = summary(FIGURES | {"urlcanon/record/revisited": 13}).splitlines()
-    assert "        13  fetched a second time for the store, and no requests above" in lines
+    assert "        13  fetched a second time for the store, and not counted above" in lines
 
 
 def test_figures_of_a_table_add_up():

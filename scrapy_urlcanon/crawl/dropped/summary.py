@@ -19,7 +19,7 @@ _EVENTS = {
     Stat.AUDITED: "audited: fetched, and compared with the page that was kept",
     Stat.AUDIT_FALSE_MERGE: "  another page than the one kept",
     Stat.AUDIT_UNJUDGED: "fetched for the audit too, which could tell nothing of them",
-    Stat.RECORD_REVISITED: "fetched a second time for the store, and no requests above",
+    Stat.RECORD_REVISITED: "fetched a second time for the store, and not counted above",
 }
 _LINES = 20
 _OPTIONS = 4
