@@ -204,8 +204,11 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
                 problems.append(Problem(source.name, message, text))
         yield _validate_options(pattern, layer, options, catalogue, problems, keys=_KEYS)
         if isinstance(options, dict) and isinstance(options.get(OVERRIDE), dict):
-            own = options[OVERRIDE]
-            stronger = _validate_options(pattern, layer, own, catalogue, problems, keys=())
+            own, found = options[OVERRIDE], list[Problem]()
+            stronger = _validate_options(pattern, layer, own, catalogue, found, keys=())
+            problems += (
+                each._replace(message=f"in {OVERRIDE!r}: {each.message}") for each in found
+            )
             stronger.overrides = True
             yield stronger
 

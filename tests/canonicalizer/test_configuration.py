@@ -249,8 +249,14 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ({"*": {"default_params": ["a"]}}, "expected a mapping of names to texts, got ['a']"),
         ({"*": {"default_params": {"page": 1}}}, "expected names and texts, got 'page': 1"),
         ({"*": {"sort_query": "yes"}}, "expected True or False, got 'yes'"),
-        ({"*": {"override": {"override": {}}}}, "rules['*']['override']: no such option"),
-        ({"*": {"override": {"inherit": False}}}, "rules['*']['inherit']: no such option"),
+        (
+            {"*": {"override": {"override": {}}}},
+            "rules['*']['override']: in 'override': no such option",
+        ),
+        (
+            {"*": {"override": {"inherit": False}}},
+            "rules['*']['inherit']: in 'override': no such option",
+        ),
     ],
 )
 def test_problem_is_named(rules, problem):
@@ -365,7 +371,9 @@ def test_what_overrides_is_stronger_than_more_specific_patterns_of_its_origin():
     later = [Source("file", rules), Source("rules", {"*": {"drop_params": ["b"]}})]
     canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", later))
     assert canonicalizer.canonicalize("http://example.com/x?a=1&b=1") == "http://example.com/x"
-    with pytest.raises(ConfigurationError, match=r"rules\['\*'\]\['drop_parms'\]: no such option"):
+    with pytest.raises(
+        ConfigurationError, match=r"\['drop_parms'\]: in 'override': no such option"
+    ):
         Canonicalizer({"*": {"override": {"drop_parms": ["a"]}}})
 
 
