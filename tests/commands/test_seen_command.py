@@ -1,12 +1,25 @@
-"""What ``scrapy urlcanon seen`` imports, and what it takes for a store."""
+"""What ``scrapy urlcanon seen`` imports, lists and prunes, and what it takes for a store."""
 
 import sqlite3
 from contextlib import closing
 
 import pytest
 from command_line import urlcanon
+from loopback import page
 from scrapy.exporters import JsonItemExporter, JsonLinesItemExporter
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
 
+from scrapy_urlcanon.crawl.earlier.store import SeenPages
+
+SETTINGS = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+    "URLCANON_SEEN": "seen.db",
+}
+PAGES = {
+    "/": links("/a?sid=1", "/b", "/new"),
+    **{url: page(url) for url in ("/a?sid=1", "/b", "/new")},
+}
 URLS = ["http://a.example/", "http://a.example/?q=[,]", "http://a.example/\u00e9,"]
 
 
@@ -67,3 +80,98 @@ def test_rows_that_no_run_wrote_are_listed(tmp_path):
     done = urlcanon("seen", "list", "seen.db", cwd=tmp_path)
     assert done.stdout.count(" http://b.example/\n") == 4, done.stderr
     assert done.returncode == 0
+
+
+@deferred_f_from_coro_f
+async def test_imported_pages_are_listed_not_fetched_and_pruned(crawl, tmp_path):
+    """A page counts by any of its URLs; secrets in them are hidden."""
+    (tmp_path / "urls").write_text(f"{SITE}/a?sid=7\n\n{SITE}/b\n", encoding="utf-8")
+    done = urlcanon(
+        "seen",
+        "import",
+        "seen.db",
+        "urls",
+        "-",
+        cwd=".",
+        stdin='{"url": "http://x.example/?token=1"}',
+    )
+    assert done.stdout == "Imported 3 URLs; the next crawl finds out which pages they are.\n", done
+    listed = urlcanon("seen", "list", "seen.db", cwd=".").stdout.splitlines()
+    assert [line.split()[2] for line in listed] == [
+        f"{SITE}/a?sid=***",
+        f"{SITE}/b",
+        "http://x.example/?token=***",
+    ]
+    first = await crawl(site(PAGES), SETTINGS)
+    assert sorted(first.hits) == ["/", "/new"]
+    assert (
+        urlcanon("seen", "prune", "seen.db", "--older", "1h", cwd=".").stdout
+        == "Removed 0 pages.\n"
+    )
+    # As it is written in a URL, too.
+    done = urlcanon("seen", "prune", "seen.db", "--domain", "www.X.example", cwd=".")
+    assert done.stdout == "Removed 1 page.\n"
+    assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
+
+
+def test_pruned_store_is_as_small_as_what_is_left(tmp_path):
+    """A pruned store gives its room on the disk back."""
+    store = tmp_path / "seen.db"
+    sizes = []
+    for _ in range(2):
+        urls = "".join(f"http://x.example/{number}\n" for number in range(5_000))
+        urlcanon("seen", "import", store, "-", cwd=tmp_path, stdin=urls)
+        sizes.append(store.stat().st_size)
+        urlcanon("seen", "prune", store, "--domain", "x.example", cwd=tmp_path)
+        sizes.append(store.stat().st_size)
+    assert max(sizes[1::2]) < min(sizes[::2]) / 10
+
+
+def test_file_to_import_that_is_not_there_is_named(tmp_path):
+    """The error names the missing file to import, and not the store."""
+    done = urlcanon("seen", "import", "seen.db", "absent", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "absent: cannot be read: No such file" in done.stderr
+
+
+def test_command_without_arguments_says_which_are_missing(tmp_path):
+    """Without arguments the command says which are missing."""
+    done = urlcanon("seen", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith("are required: {list,prune,import}, STORE\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["prune", "seen.db"], "--domain, --older or both"),
+        (["prune", "seen.db", "--older", "soon"], "got 'soon'"),
+        (["prune", "seen.db", "--older", "30"], "expected a time with its unit"),
+        (["list", "none.db"], "no such file"),
+        (["list", "seen.db", "urls"], "import takes the files"),
+        (["import", "seen.db", "urls"], "urls:2: expected a URL"),
+        (["import", "seen.db", "nowhere"], "No such file"),
+        (["import", "seen.db", "half"], "half:1: expected a URL"),
+        (["list", "urls"], "not a database"),
+    ],
+)
+def test_command_that_makes_no_sense(tmp_path, arguments, problem):
+    """Wrong arguments give one error, and change nothing."""
+    SeenPages(tmp_path / "seen.db").close()
+    (tmp_path / "urls").write_text("http://a.example/\n{}\n" * 400, encoding="utf-8")
+    (tmp_path / "half").write_text(r'{"url": "http://a.example/\ud800"}', encoding="utf-8")
+    done = urlcanon("seen", *arguments, cwd=tmp_path)
+    assert done.returncode
+    assert problem in done.stderr + done.stdout
+    assert urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout == ""
+
+
+@deferred_f_from_coro_f
+async def test_imported_url_that_nobody_can_request(crawl, tmp_path, caplog):
+    """An imported URL that is invalid stops no crawl."""
+    (tmp_path / "urls").write_text(f"http://[bad/\n{SITE}/b\nhttp://\n", encoding="utf-8")
+    assert not urlcanon("seen", "import", "seen.db", "urls", cwd=".").returncode
+    result = await crawl(site(PAGES), {**SETTINGS, "JOBDIR": "job"})
+    assert "/b" not in result.hits
+    assert "/new" in result.hits
+    assert "Traceback" not in caplog.text

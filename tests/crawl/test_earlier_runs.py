@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from audited_shop import SETTINGS as AUDIT_SETTINGS
 from audited_shop import WRONG, product, shop
-from command_line import scrapy, urlcanon
+from command_line import scrapy
 from loopback import Fault, Loopback, page, redirect
 from scrapy import Request, signals
 from scrapy.exceptions import DropItem, IgnoreRequest
@@ -376,65 +376,6 @@ async def test_expiry_that_is_none(crawl, expires):
         await crawl(site(PAGES), {**SETTINGS, "URLCANON_SEEN_EXPIRES": expires})
 
 
-@deferred_f_from_coro_f
-async def test_command(crawl):
-    """`scrapy urlcanon seen` lists, prunes and imports pages."""
-    write("urls", f"{SITE}/a?sid=7\n\n{SITE}/b\n")
-    done = urlcanon(
-        "seen",
-        "import",
-        "seen.db",
-        "urls",
-        "-",
-        cwd=".",
-        stdin='{"url": "http://x.example/?token=1"}',
-    )
-    assert done.stdout == "Imported 3 URLs; the next crawl finds out which pages they are.\n", done
-    listed = urlcanon("seen", "list", "seen.db", cwd=".").stdout.splitlines()
-    assert [line.split()[2] for line in listed] == [
-        f"{SITE}/a?sid=***",
-        f"{SITE}/b",
-        "http://x.example/?token=***",
-    ]
-    first = await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
-    assert not {"/a?sid=1", "/b"} & set(first.hits)
-    assert (
-        urlcanon("seen", "prune", "seen.db", "--older", "1h", cwd=".").stdout
-        == "Removed 0 pages.\n"
-    )
-    # As it is written in a URL, too.
-    done = urlcanon("seen", "prune", "seen.db", "--domain", "www.X.example", cwd=".")
-    assert done.stdout == "Removed 1 page.\n"
-    assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
-
-
-def test_pruned_store_is_as_small_as_what_is_left(tmp_path):
-    """A pruned store gives its room on the disk back."""
-    store = tmp_path / "seen.db"
-    sizes = []
-    for _ in range(2):
-        urls = "".join(f"http://x.example/{number}\n" for number in range(5_000))
-        urlcanon("seen", "import", store, "-", cwd=tmp_path, stdin=urls)
-        sizes.append(store.stat().st_size)
-        urlcanon("seen", "prune", store, "--domain", "x.example", cwd=tmp_path)
-        sizes.append(store.stat().st_size)
-    assert max(sizes[1::2]) < min(sizes[::2]) / 10
-
-
-def test_file_to_import_that_is_not_there_is_named(tmp_path):
-    """The error names the missing file to import, and not the store."""
-    done = urlcanon("seen", "import", "seen.db", "absent", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "absent: cannot be read: No such file" in done.stderr
-
-
-def test_command_without_arguments_says_which_are_missing(tmp_path):
-    """Without arguments the command says which are missing."""
-    done = urlcanon("seen", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.endswith("are required: {list,prune,import}, STORE\n")
-
-
 def test_command_that_shows_a_page_is_no_run(tmp_path):
     """`scrapy fetch` and `parse` fetch pages that a run got, and write no report, record or job."""
     project = tmp_path / "project"
@@ -468,39 +409,3 @@ def test_command_that_shows_a_page_is_no_run(tmp_path):
         assert written[2][0] < written[3][0]
         # What shows a page fetches it each time, and of the runs the first one.
         assert sorted(server.hits) == [url, url, url, f"{SITE}/new"]
-
-
-@deferred_f_from_coro_f
-async def test_imported_url_that_nobody_can_request(crawl, caplog):
-    """An imported URL that is invalid stops no crawl."""
-    write("urls", f"http://[bad/\n{SITE}/b\nhttp://\n")
-    assert not urlcanon("seen", "import", "seen.db", "urls", cwd=".").returncode
-    result = await crawl(site(PAGES), {**SETTINGS, "JOBDIR": "job"}, spider=ItemSpider)
-    assert "/b" not in result.hits
-    assert "/new" in result.hits
-    assert "Traceback" not in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["prune", "seen.db"], "--domain, --older or both"),
-        (["prune", "seen.db", "--older", "soon"], "got 'soon'"),
-        (["prune", "seen.db", "--older", "30"], "expected a time with its unit"),
-        (["list", "none.db"], "no such file"),
-        (["list", "seen.db", "urls"], "import takes the files"),
-        (["import", "seen.db", "urls"], "urls:2: expected a URL"),
-        (["import", "seen.db", "nowhere"], "No such file"),
-        (["import", "seen.db", "half"], "half:1: expected a URL"),
-        (["list", "urls"], "not a database"),
-    ],
-)
-def test_command_that_makes_no_sense(tmp_path, arguments, problem):
-    """Wrong arguments give one error, and change nothing."""
-    SeenPages(tmp_path / "seen.db").close()
-    (tmp_path / "urls").write_text("http://a.example/\n{}\n" * 400, encoding="utf-8")
-    (tmp_path / "half").write_text(r'{"url": "http://a.example/\ud800"}', encoding="utf-8")
-    done = urlcanon("seen", *arguments, cwd=tmp_path)
-    assert done.returncode
-    assert problem in done.stderr + done.stdout
-    assert urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout == ""

@@ -1,6 +1,12 @@
 """A request that was left is in a file until it is fetched, whatever becomes of later crawls."""
 
+import json
+import logging
 import resource
+import sys
+from collections import Counter
+from datetime import date, datetime, timezone
+from types import ModuleType
 
 import pytest
 from loopback import Response, page
@@ -9,6 +15,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider, urls_in
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
+from scrapy_urlcanon.crawl.order.stores import DiskStore
 from scrapy_urlcanon.novelty.kinds import OTHER
 
 STOPPING = {
@@ -127,3 +134,90 @@ def test_kinds_of_what_is_left_are_bounded(tmp_path, monkeypatch):
     first, second = (count for kind, count in left.counts.items() if kind != OTHER)
     assert (first, second, left.counts[OTHER]) == (2, 1, 2)
     assert len(urls_in(left.path)) == 5
+
+
+ODD = {
+    "when": date(2026, 11, 26),
+    "at": datetime(2026, 11, 26, 2, 3, tzinfo=timezone.utc),
+    "pages": (1, [2, (b"three", None)]),
+    "by number": {1: "one", (2, 3): {"tuple": [4]}},
+    "as ours": {"base64": "no"},
+}
+
+
+def test_request_that_is_left_is_taken_up_as_it_was(tmp_path):
+    """A request that was left comes back whole, with meta and cb_kwargs of all plain types.
+
+    Lines that cannot be read are skipped.
+    """
+    left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
+    own = {"method": "POST", "body": b"\xff", "priority": 3, "headers": {"X-A": "b"}}
+    left.add(Request(f"{SITE}/a", cb_kwargs=ODD, meta=ODD, **own))
+    with left.path.open("ab") as file:
+        file.write(b"{}\nno JSON\n\xff\n")
+    [request] = left
+    assert (request.url, request.cb_kwargs, request.meta) == (f"{SITE}/a", ODD, ODD)
+    assert (request.method, request.body, request.priority) == ("POST", b"\xff", 3)
+    assert request.headers["X-A"] == b"b"
+    assert left.counts == {"site.example/a": 1}
+
+
+ITSELF = {}
+ITSELF["itself"] = [ITSELF]
+
+
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, Counter("a"), type("Own", (str,), {})("a"), ITSELF]
+)
+def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
+    """A request with values that JSON cannot hold is not left, but fetched."""
+    left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
+    with pytest.raises(ValueError, match="cannot be written as JSON"):
+        left.add(Request(f"{SITE}/a", meta={"value": [value]}))
+    assert not left.counts
+    assert not left.path.exists()
+
+
+def test_request_of_a_class_that_is_gone_is_logged(tmp_path, monkeypatch, caplog):
+    """If the class of a stored request is gone, that is logged, and all others are taken up."""
+    module = ModuleType("gone")
+    module.Own = type("Own", (Request,), {"__module__": "gone"})
+    monkeypatch.setitem(sys.modules, "gone", module)
+    left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
+    waiting = DiskStore(tmp_path / "queue", FollowSpider())
+    requests = [module.Own(f"{SITE}/own"), Request(f"{SITE}/plain")]
+    numbers = [waiting.put(request) for request in requests]
+    for request in requests:
+        left.add(request)
+    monkeypatch.delitem(sys.modules, "gone")
+    assert [request.url for request in left] == [f"{SITE}/plain"]
+    taken = [waiting.take(number) for number in numbers]
+    assert [request and request.url for request in taken] == [None, f"{SITE}/plain"]
+    assert caplog.text.count("No module named 'gone'") == 2
+    waiting.close()
+
+
+@deferred_f_from_coro_f
+async def test_lines_that_are_no_requests_are_logged_and_counted(crawl, tmp_path, caplog):
+    """Lines of URLCANON_TAKE_UP that are no requests are logged, and the rest is fetched."""
+    path = tmp_path / "left.jsonl"
+    request = json.dumps({"url": f"{SITE}/left", "callback": "parse"})
+    path.write_text("\n".join(["[1, 2]", '{"a": 1}', *("no request" for _ in range(98)), request]))
+    caplog.set_level(logging.INFO)
+    result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
+    assert sorted(result.hits) == ["/", "/left"]
+    assert caplog.text.count("left.jsonl is no request") == 3
+    assert caplog.text.count('is no request: expected a JSON object with "url"') == 2
+    assert f"{path}: 100 lines in all are no requests." in caplog.text
+    assert f"Taken up from {path}: 1 request that an earlier crawl left." in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, caplog):
+    """If the file of URLCANON_TAKE_UP is missing, one error says so, and the crawl goes on."""
+    path = tmp_path / "left.jsonl"
+    result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
+    assert len(result.hits) == 1
+    [message] = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    reason = "there is no such file"
+    assert message.endswith(f"an earlier crawl left cannot be taken up from {path}: {reason}")
