@@ -56,20 +56,24 @@ class ScrapyProcess:
     """The command line of Scrapy in a process of its own, which runs beside others.
 
     It begins with all that is imported (:mod:`warm_scrapy`).
+
+    :param streams: the paths of other files for its standard input and output. It opens the input
+        last, so that it waits where that is a pipe which nobody writes to yet.
     """
 
-    def __init__(self, *arguments, cwd, environment=(), stdin=""):
+    def __init__(self, *arguments, cwd, environment=(), stdin="", streams=()):
         inherited = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
         self._arguments = [*map(str, arguments)]
         self._directory = tempfile.TemporaryDirectory()
         self._files = [Path(self._directory.name, name) for name in ("in", "out", "err")]
         self._files[0].write_text(stdin, encoding="utf-8")
+        self._files[1].touch()
         self.pid = _ask(
             {
                 "arguments": self._arguments,
                 "cwd": str(Path(cwd).resolve()),
                 "environment": inherited | {"PYTHONPATH": str(ROOT)} | dict(environment),
-                "files": [*map(str, self._files)],
+                "files": [*map(str, [*streams, *self._files[len(streams) :]])],
             }
         )
 

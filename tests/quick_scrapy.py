@@ -2,12 +2,15 @@
 
 Thousands of tests crawl three pages, and a third of their time goes to what Scrapy does anew for
 each crawl and what never changes: the defaults of its settings, copied twice, and the parameters
-of the same methods. ``test_quick_scrapy.py`` compares both with what Scrapy itself does.
+of the same methods. ``test_quick_scrapy.py`` compares both with what Scrapy itself does. And each
+command looks for those of other packages in all that is installed.
 """
 
 from copy import copy, deepcopy
+from functools import cache
 from weakref import WeakKeyDictionary
 
+from scrapy import cmdline
 from scrapy.settings import BaseSettings, Settings, SettingsAttribute
 from scrapy.utils import deprecate
 
@@ -21,6 +24,13 @@ def make_quick():
     Settings.__init__ = _fill
     BaseSettings.copy = _copy
     deprecate.get_func_args_dict = _parameters
+    keep_commands()
+
+
+def keep_commands():
+    """Look only once for the commands that other packages have, in this process and its copies."""
+    cmdline.entry_points = cache(cmdline.entry_points)
+    cmdline.entry_points(group="scrapy.commands")
 
 
 def _fill(settings, values=None, priority="project"):

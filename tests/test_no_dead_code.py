@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -40,9 +41,15 @@ def is_registered(node):
     )
 
 
+@cache
+def parsed(path):
+    """Return the code at *path*."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def names_used(path):
     """Yield each name that the code at *path* uses, those in its texts among them."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
         id(node.body[0].value)
@@ -74,7 +81,7 @@ def test_every_function_is_used():
     unused = {
         f"{path.relative_to(ROOT)}: {node.name}"
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and not re.fullmatch(r"__\w+__", node.name)
         and node.name not in used

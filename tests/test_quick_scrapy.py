@@ -1,8 +1,9 @@
 """What :mod:`quick_scrapy` replaces in each process of the tests gives what Scrapy gives."""
 
 from copy import deepcopy
+from importlib.metadata import entry_points
 
-from scrapy import Spider
+from scrapy import Spider, cmdline
 from scrapy.settings import BaseSettings, Settings, default_settings
 from scrapy.utils.deprecate import argument_is_required
 
@@ -79,3 +80,12 @@ def test_parameters_of_a_method_are_its_own():
         for method, expected in ((middleware.required, True), (middleware.optional, False)):
             assert argument_is_required(method, "spider") is expected
             assert argument_is_required(method, "response")
+
+
+def test_commands_are_those_of_all_packages():
+    """Each time they are asked for."""
+    expected = [(each.name, each.value) for each in entry_points(group="scrapy.commands")]
+    for _ in range(2):
+        found = cmdline.entry_points(group="scrapy.commands")
+        assert [(each.name, each.value) for each in found] == expected
+    assert "urlcanon" in dict(expected)

@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command_line import ROOT
+from command_line import ROOT, ScrapyProcess
 from loopback import Loopback, page
 
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
@@ -25,34 +25,24 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(arguments, *, cwd, environment=(), **streams):
-    """Run one action in a process of its own, with *streams*; Python holds its output back."""
-    own = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", **dict(environment)}
-    command = [sys.executable, "-m", "scrapy", "urlcanon", *arguments]
-    return subprocess.run(
-        command,
-        cwd=cwd,
-        env=os.environ | own,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        **streams,
+def run_unread(*arguments, cwd, environment=()):
+    """Run one action whose output goes to a pipe that nobody reads, and wait for its end."""
+    streams = cwd / "input", cwd / "output"
+    for path in streams:
+        os.mkfifo(path)
+    process = ScrapyProcess(
+        "urlcanon", *arguments, cwd=cwd, environment=environment, streams=streams
     )
-
-
-@contextmanager
-def _pipe_that_nobody_reads():
-    reader, writer = os.pipe()
-    os.close(reader)
-    yield writer
-    os.close(writer)
+    # Each waits until the process opens it too. That goes on after the second one.
+    os.close(os.open(streams[1], os.O_RDONLY))
+    os.close(os.open(streams[0], os.O_WRONLY))
+    return process.wait()
 
 
 @pytest.mark.parametrize("arguments", ACTIONS, ids=" ".join)
 def test_output_that_nobody_reads_to_its_end_is_no_error(folder, arguments):
     """As "| head" does; a script with ``pipefail`` goes on."""
-    with _pipe_that_nobody_reads() as output:
-        done = run(arguments, cwd=folder, stdout=output)
+    done = run_unread(*arguments, cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -65,8 +55,8 @@ def test_file_is_written_though_nobody_reads_the_table(folder):
     def respond(request):
         return page(f"<p>All about number {len(request.target)}{request.target[-1]}.")
 
-    with Loopback(respond) as server, _pipe_that_nobody_reads() as output:
-        done = run(arguments, cwd=folder, environment=server.proxies, stdout=output)
+    with Loopback(respond) as server:
+        done = run_unread(*arguments, cwd=folder, environment=server.proxies)
     assert done.returncode == 1
     assert "fails" in (folder / "stood.toml").read_text()
 
@@ -75,14 +65,21 @@ def test_file_is_written_though_nobody_reads_the_table(folder):
 @pytest.mark.parametrize("arguments", ACTIONS, ids=" ".join)
 def test_output_on_a_full_disk_is_one_line(folder, arguments):
     """It is not taken for an error of what is read."""
-    with FULL.open("w") as output:
-        done = run(arguments, cwd=folder, stdout=output)
+    streams = os.devnull, FULL
+    done = ScrapyProcess("urlcanon", *arguments, cwd=folder, streams=streams).wait()
     said = "The output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_input_that_is_closed_has_no_line(folder):
     """As in "<&-", and in some services."""
-    closed = {"preexec_fn": lambda: os.close(0), "stdout": subprocess.PIPE}
-    done = run(["explain", "--stdin"], cwd=folder, **closed)
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "urlcanon", "explain", "--stdin"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: os.close(0),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
