@@ -19,7 +19,7 @@ TYPED = re.compile(r"^    (scrapy|make|python) (.+)$", re.MULTILINE)
 # No rules yet, as for a site that nobody has looked at; and not all of its 1,208 URLs.
 SETTINGS = """
 URLCANON_RULES = {}
-CLOSESPIDER_PAGECOUNT = 60
+CLOSESPIDER_PAGECOUNT = 30
 CONCURRENT_ITEMS = 10
 """
 

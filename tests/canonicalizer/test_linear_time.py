@@ -139,7 +139,7 @@ def _work(function, make, size):
     return work.count
 
 
-def _assert_linear(function, make, size=1000):
+def _assert_linear(function, make, size=500):
     once, twice = (_work(function, make, n) for n in (size, 2 * size))
     assert twice <= 2.1 * once + 1000, f"{once} -> {twice}"
 

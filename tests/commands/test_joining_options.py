@@ -4,7 +4,7 @@ import json
 
 import pytest
 from command_line import EXAMPLE_PROJECT, urlcanon
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_urlcanon import Canonicalizer
@@ -86,6 +86,7 @@ def test_urls_that_are_one_say_by_which_rules():
     }
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.text(), st.text())
 def test_any_two_texts_are_compared(first, second):
     """Whatever the texts, there is an answer."""
