@@ -12,7 +12,7 @@ from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.evidence_text import evidence_line, figures_of
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.site import SINK_SIZE
-from scrapy_urlcanon.learn.vocabulary import is_protected
+from scrapy_urlcanon.learn.vocabulary import is_date, is_protected
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import by_count, count_of
 
@@ -165,7 +165,8 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
 
     A rule is not printed if it drops a parameter, whatever its value, that chooses a language or
     numbers the parts of a listing: that two URLs show one page says nothing about its other values.
-    Nor is one that the crawl refutes, or that takes a path in the query for a name.
+    Nor is one that the crawl refutes, or that takes a path in the query for a name, or a date for
+    a default: it is that of the crawl.
     """
     if len(set(map(configured.canonicalize, left.example))) == 1:
         screen.line("  the settings merge them")
@@ -174,7 +175,12 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
     dropped = {name for options in both.joined_by for name in options.get("drop_params", ())}
     kept = sorted(filter(is_protected, dropped))
     named = {*left.difference.split()}.difference(kept)
-    rules = [o for o in both.joined_by if named.issuperset(o.get("drop_params", ()))]
+    rules = [
+        options
+        for options in both.joined_by
+        if named.issuperset(options.get("drop_params", ()))
+        and not any(map(is_date, options.get("default_params", {}).values()))
+    ]
     if both.are_one:
         screen.line("  the preset 'safe' merges them")
     elif rules and left.lost and "drop_params" in rules[0]:

@@ -136,6 +136,10 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
             "http://a.example/node/5?lang=en&v=2",
             "no rule that keeps lang would merge them",
         ),
+        (
+            "http://a.example/node/5?from=2026-12-01",
+            "no rule that keeps from would merge them",
+        ),
     ],
 )
 def test_what_no_rule_of_ours_explains_is_shown_too(tmp_path, other, expected):
