@@ -160,3 +160,26 @@ async def test_what_leads_on_is_followed_though_it_is_rare_among_what_waits(craw
     assert {f"/topic/{number}" for number in range(10 * first + 10, 10 * last + 10)} <= {
         *result.hits
     }
+
+
+@deferred_f_from_coro_f
+async def test_list_is_followed_one_page_for_each_draw(crawl):
+    """A list whose entries say nothing is followed to its 60th page, with four requests at once."""
+    first, last = 60, 70
+
+    def respond(request):
+        _, kind, number = f"{request.target}/1".split("/")[:3]
+        number = int(number)
+        if kind == "topic":
+            return page(words(request.target, 60) if number // 10 > first else "nothing")
+        topics = range(10 * number, 10 * number + 10)
+        following = [f"/list/{number + 1}"] if number < last else []
+        links = [*following, *(f"/topic/{topic}" for topic in topics)]
+        return page("".join(f"<a href={link}>x</a>" for link in links))
+
+    limits = dict.fromkeys(("CONCURRENT_REQUESTS", "CONCURRENT_REQUESTS_PER_DOMAIN"), 4)
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": SHARE, **limits}
+    result = await crawl(respond, settings)
+    assert {f"/topic/{number}" for number in range(10 * first + 10, 10 * last + 10)} <= {
+        *result.hits
+    }

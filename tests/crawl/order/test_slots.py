@@ -97,13 +97,13 @@ def test_many_slots_are_not_all_looked_at():
 
 
 def test_few_requests_are_under_way_while_an_end_is_proved(monkeypatch):
-    """While the end of a site is proved, no more than four of its requests are under way."""
+    """While the end of a site is proved, no more than two of its requests are under way."""
     active = Slots(a=1, b=9)
     queue = queue_of(active)
     for number in range(4):
         queue.push(Request(f"http://{'aaab'[number]}/{number}"))
     crawler = ordered_crawler()
-    under_way = [Request("http://a/"), Request("http://b/")] * 3
+    under_way = [Request("http://a/"), *[Request("http://b/")] * 3]
     crawler.engine._slot = SimpleNamespace(inprogress=under_way)
     monkeypatch.setattr(Crawl.of(crawler).ordered, "draws", lambda slot, _: {"a": 86, "b": 0}[slot])
     found = [slot_of(queue.pop())]
