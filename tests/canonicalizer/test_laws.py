@@ -93,7 +93,6 @@ def test_laws_hold_for_any_text(url) -> None:
         check(canonicalizer, url)
 
 
-@settings(max_examples=settings.default.max_examples // 2)
 @example(  # What the rules of one host make of the URL, those of the other change again.
     rules={
         "www.example.com": {"inherit": False, "www": "strip"},
@@ -243,7 +242,6 @@ def test_laws_hold_for_mutated_corpus(shared: Path) -> None:
     """The laws hold for real URLs with odd characters put in, and for respellings of them."""
     real = st.sampled_from(corpus(shared))
 
-    @settings(max_examples=settings.default.max_examples // 2)
     @given(url=mutated(real), pair=respelled(real))
     def hold(url: str, pair: tuple[str, str]) -> None:
         for canonicalizer in CANONICALIZERS.values():
