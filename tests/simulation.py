@@ -51,8 +51,9 @@ class Simulation:
         # As a process does: without a spider nothing is a run, and nothing is audited.
         self.crawler.spider = self.crawler._create_spider("simulated")
         self.crawler._apply_settings()
-        self.crawler.engine = self.scraper = self.slot = self
-        self.active = set()
+        self.crawler.engine = self.scraper = self.slot = self._slot = self
+        self.active = self.inprogress = set()
+        self.close_if_idle = True
         self._dupefilter = RFPDupeFilter.from_crawler(self.crawler)
         self.df = self._dupefilter
         self.scheduler = self
@@ -83,6 +84,8 @@ class Simulation:
             self.crawl(Request(url))
         while self._queue:
             self._fetch(self._queue.pop() if self._lifo else self._queue.popleft())
+            if not self._queue:
+                self._send(signals.scheduler_empty)
             if not self._queue:
                 self._send(signals.spider_idle)
         self._send(signals.spider_closed, reason="finished")

@@ -1,9 +1,8 @@
-"""What is fetched at the end of a crawl comes before the spider hears that it is idle.
+"""What takes the place of a page at the end of a crawl comes before the spider is idle.
 
-It may close the crawl then, or sum it up.
+The spider may close the crawl then, or sum it up.
 """
 
-from audited_shop import SETTINGS, WRONG, product
 from board_site import START, forum
 from loopback import page
 from scrapy import signals
@@ -51,16 +50,3 @@ async def test_variant_of_what_vanished_comes_before_the_spider_is_idle(crawl):
     result = await crawl(site(pages), settings, spider=CountingSpider)
     assert result.pages == ["/", "/a?sid=2"]
     assert result.crawler.spider.counts == [2]
-
-
-@deferred_f_from_coro_f
-async def test_what_an_audit_finds_at_the_end_comes_before_the_spider_is_idle(crawl):
-    """The spider is idle once it has all pages of a wrong entry that falls at the end."""
-    urls = [f"/p?id={number}" for number in range(1, 6)]
-
-    def respond(request):
-        return links(*urls) if request.path == "/" else product(request.target)
-
-    result = await crawl(respond, {**WRONG, **SETTINGS}, spider=CountingSpider)
-    assert result.pages == ["/", *urls]
-    assert result.crawler.spider.counts == [6]
