@@ -47,7 +47,7 @@ class LowerNames(Operation):
 """,
     },
     "scrapy_urlcanon/learn/readers/__init__.py": {
-        "from scrapy_urlcanon.learn.readers.cdx import read_cdx\n": (
+        "from scrapy_urlcanon.learn.readers.cdx import is_cdx, read_cdx\n": (
             "from scrapy_urlcanon.learn.readers.toy import read_toy\n"
         ),
         '    "store": read_store,\n': '    "toy": read_toy,\n',
@@ -57,7 +57,9 @@ class LowerNames(Operation):
 """,
     },
     "scrapy_urlcanon/rule_files/foreign.py": {
-        "    clearurls,\n": "    toy,\n",
+        "from scrapy_urlcanon.rule_files.documents import parse_json\n": (
+            "from scrapy_urlcanon.rule_files import toy\n"
+        ),
         "    if clearurls.is_format(document):\n": """
     if toy.is_format(text):
         return toy.read(text)
