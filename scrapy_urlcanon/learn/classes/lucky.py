@@ -70,7 +70,7 @@ class Rivals:
             # show.
             if word in kept:
                 continue
-            others = [one for together in places for one in together if one is not found]
+            others = [one for there in places for one in there if one is not found]
             together = [found, *others]
             records: dict[object, Record] = {
                 one.template: self._record(one, way) for one in together

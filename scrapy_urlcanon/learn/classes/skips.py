@@ -142,7 +142,6 @@ class _Skips:
     _led: dict[Key, dict[Location, bool]] = field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self._shares = [*self._known_shares]
         self._pages = pages = PagesOfClasses(self._groups, self._form)
         made = pages.made if self._is_led_last else set()
         classes = [*pages.classes, *sections_of(pages.classes, pages.others_of)]
@@ -349,7 +348,7 @@ class _Skips:
             return False
         declared = Share(len(look.seen), len(look.seen | look.claimed))
         outside = self._pages.outside(found, self._unsure)
-        known = largest([*self._shares, declared, *self._shares_seen.without(found)])
+        known = largest([*self._known_shares, declared, *self._shares_seen.without(found)])
         of_parts = largest(self._parts_seen.at(outside.values()))
         share = confirmed(known, of_parts)
         if share is None or share.seen == share.of:
@@ -369,7 +368,7 @@ class _Skips:
                 return False
         # A share that is known from numbered parts only is not used for other classes.
         if known is not None:
-            self._shares = [known]  # the largest of all
+            self._known_shares = (known,)  # the largest of all
         return True
 
     def _pages_found(self, found: SkipClass) -> list[tuple[list[Location], list[Location]]]:
