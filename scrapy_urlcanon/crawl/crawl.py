@@ -94,6 +94,7 @@ class Crawl:
         self.settings = settings if self.is_run else settings.having(audit=0.0)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
+        self._note_resumed()
         self.unwritten = UnwrittenFiles(crawler)
         share = getattr(load_object(crawler.settings["SCHEDULER"]), "urlcanon_shared", None)
         self._shared: SharedCrawl | None = share(crawler) if share and crawler.spider else None
@@ -131,6 +132,14 @@ class Crawl:
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    def _note_resumed(self) -> None:
+        """Set the stat of a job that an earlier run has used, before any part writes its files."""
+        if self._is_job:
+            from scrapy_urlcanon.crawl.job.job_files import is_resumed
+
+            if is_resumed(Path(self._crawler.settings["JOBDIR"])):
+                Stat.JOB_RESUMED.set(self._crawler, 1)
 
     def _make_order(self) -> None:
         """Make the order of the crawl, if one is set; else check that the job has none."""
@@ -405,11 +414,8 @@ class Crawl:
         if self._shared:
             configuration = self._shared.guard(configuration, mode)
         if self._is_job:
-            from scrapy_urlcanon.crawl.job.job_files import is_resumed
             from scrapy_urlcanon.crawl.job.job_rules import JobRules
 
-            if is_resumed(Path(settings["JOBDIR"])):
-                Stat.JOB_RESUMED.set(self._crawler, 1)
             self._job_rules = JobRules(settings, self.unwritten)
             configuration = self._job_rules.guard(configuration, mode)
         if spider and any(map(settings.getbool, STORES)):
