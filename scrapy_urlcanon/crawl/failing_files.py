@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-
 logger = logging.getLogger(__name__)
 
 

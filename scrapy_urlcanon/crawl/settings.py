@@ -393,6 +393,7 @@ def _written_over(values: Mapping[str, Any], job: str | None) -> Iterator[Proble
         name, kind = name_of(attribute.name), attribute.file
         value = values.get(attribute.name) if kind else None
         for path in (value,) if isinstance(value, str) else value or ():
+            # Of the files that are read only what an earlier crawl left may have placeholders.
             path_of_file = example(path) if kind == "written" or name in _TAKEN_AND_LEFT else path
             file = os.path.abspath(path_of_file)  # noqa: PTH100 - any text, and no look at the disk
             if file not in named:

@@ -258,7 +258,6 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 """
 """Publish the result of an audit to all processes."""
 
-
 RELEASE: Final = (
     _WAITING
     + """
