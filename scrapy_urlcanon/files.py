@@ -36,11 +36,9 @@ def problem_of(template: str) -> str | None:
     >>> problem_of("a\0.json")
     'no path has a null character'
     """
-    if re.match(_URL, template):
-        # Scrapy's feeds accept URLs. Here it would become a directory named "s3:".
-        return _IS_URL
-    if "\0" in template:
-        return "no path has a null character"
+    problem = _problem_of_text(template)
+    if problem:
+        return problem
     for name in re.findall(_PLACEHOLDER, template):
         if name not in _EXAMPLE:
             nearest = did_you_mean(name, _EXAMPLE)
@@ -50,17 +48,30 @@ def problem_of(template: str) -> str | None:
     return None
 
 
+def _problem_of_text(path: str) -> str | None:
+    """Return why *path* cannot be that of a file, by its text alone, or None."""
+    if re.match(_URL, path):
+        # Scrapy's feeds accept URLs. Here it would become a directory named "s3:".
+        return _IS_URL
+    return "no path has a null character" if "\0" in path else None
+
+
 def problem_of_file(template: str) -> str | None:
     """Return what is wrong with *template* as the path of a file to be opened, or None.
 
     >>> problem_of_file("/")
     'expected the path of a file, got that of a directory'
     """
-    problem = problem_of(template)
+    return problem_of(template) or problem_of_path(example(template))
+
+
+def problem_of_path(path: str) -> str | None:
+    """Return what is wrong with *path*, which has no placeholders, as that of a file, or None."""
+    problem = _problem_of_text(path)
     if problem:
         return problem
     try:
-        is_directory = Path(example(template)).is_dir()
+        is_directory = Path(path).is_dir()
     except OSError as error:
         # In a folder without permission, or with a name that no file can have.
         return f"cannot be used: {why_unreadable(error)}"

@@ -257,7 +257,7 @@ def parse_pattern(text: str) -> Pattern:
     before, scheme, _ = text.partition("://")
     # A path may hold one, where a site shows those of others (``/web/2020/http://example.com/``).
     if scheme and "/" not in before and "?" not in before:
-        raise ValueError("expected a host, and perhaps a path and a query, without a scheme")
+        raise ValueError(f"expected a host without a scheme, got {text!r}")
     if "#" in text:
         raise ValueError("expected no fragment: a pattern is a host, a path and a query")
     host_and_path, _, query = text.partition("?")

@@ -16,7 +16,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import example, problem_of_file
+from scrapy_urlcanon.files import problem_of_file, problem_of_path
 from scrapy_urlcanon.wording import seconds_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ given as ``./False``."""
 _ON: Final = ("1", "true", "True")
 """Values that turn a flag on, and are no names of files either."""
 _ORDERS: Final = ("novelty",)
+_LEAST_SHARE: Final = 1e-6
+"""The smallest share that can be shown. It takes some million fetches; the logarithms of far
+smaller ones overflow."""
 
 
 def flag(name: str, value: Any) -> bool:
@@ -78,10 +81,15 @@ def share(name: str, value: Any) -> float:
 
 
 def share_of_rest(name: str, value: Any) -> float:
-    """Return *value* as a number from 0 to below 1, since 1 is meant as "on" or a percentage."""
+    """Return *value*: 0, or a share that a random sample can show.
+
+    That is below 1, which is meant as "on" or as a percentage.
+    """
     number = share(name, value)
-    if number < 1:
+    if number == 0 or _LEAST_SHARE <= number < 1:
         return number
+    if number < 1:
+        raise _expected(name, f"0 or a share of at least {_LEAST_SHARE:f}", value)
     raise _expected(name, "a share below 1, such as 0.01 for one in a hundred", value)
 
 
@@ -246,20 +254,23 @@ def path_of_store(name: str, value: Any) -> str | None:
 
 def path_of_input(name: str, value: Any) -> str | None:
     """Return the path of a file to read in *value*, without placeholders, or None for none."""
-    is_path = isinstance(value, (str, os.PathLike))
-    template = path_of_store(name, os.fspath(value).replace("%", "%%") if is_path else value)
-    return template and example(template)
+    return None if value in _OFF else _path(name, value, problem_of_path)
 
 
 def path_of_file(name: str, value: Any) -> str:
     """Return the path of a file in *value*, which may have placeholders."""
+    return _path(name, value, problem_of_file)
+
+
+def _path(name: str, value: Any, problem_of: Callable[[str], str | None]) -> str:
+    """Return the path in *value*, of which *problem_of* tells what is wrong."""
     if not isinstance(value, (str, os.PathLike)) or value in (*_OFF, *_ON):
         raise _expected(name, "a path", value)
-    template = _at_home(value)
-    problem = problem_of_file(template)
+    path = _at_home(value)
+    problem = problem_of(path)
     if problem:
-        raise ConfigurationError([Problem(name, problem, template)])
-    return template
+        raise ConfigurationError([Problem(name, problem, path)])
+    return path
 
 
 def _expected(name: str, expected: str, value: object, known: Any = ()) -> ConfigurationError:

@@ -123,6 +123,21 @@ def test_crawl_does_not_end_at_once_where_a_user_meant_on_or_a_percentage(value)
         value_of("stop", Settings({"URLCANON_STOP": value}))
 
 
+@pytest.mark.parametrize("value", [1e-300, "5e-324", 9e-7])
+def test_share_that_no_sample_can_show_is_an_error(value):
+    """A crawl of so small a share would raise as it starts, or never end."""
+    with pytest.raises(ConfigurationError, match=r"expected 0 or a share of at least 0\.000001"):
+        value_of("stop", Settings({"URLCANON_STOP": value}))
+
+
+def test_wrong_path_of_a_file_to_read_is_shown_as_it_was_written():
+    """It has no placeholders, so a percent sign stands for itself."""
+    with pytest.raises(ConfigurationError, match="no path has a null character") as error:
+        value_of("skip_places", Settings({"URLCANON_SKIP_PLACES": "100%\0.json"}))
+    (problem,) = error.value.problems
+    assert problem.pattern == "100%\0.json"
+
+
 @pytest.mark.parametrize("value", [None, False, "", "False", "none"])
 def test_what_turns_a_file_off_turns_the_order_off(value):
     """None, False and empty values turn the order off."""
