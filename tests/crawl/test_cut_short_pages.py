@@ -1,5 +1,7 @@
 """A page that was cut short is fetched by another of its URLs; a whole one is not."""
 
+from gzip import compress
+
 import pytest
 from loopback import Fault, Response, page
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -35,6 +37,29 @@ async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
     settings = {**RULES, "DOWNLOAD_FAIL_ON_DATALOSS": False}
     result = await crawl(site(pages), settings)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/behind"]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+@deferred_f_from_coro_f
+async def test_compressed_page_without_its_end_is_fetched_by_another_url(crawl, tmp_path, is_whole):
+    """Scrapy unpacks what there is of a compressed page, without an error: a variant is fetched.
+
+    The HTTP cache stores the page as it came, so that it is the same for the second crawl.
+    """
+    headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
+    packed = compress(b"%s<a href=/behind>" % b" ".join(b"%d" % n for n in range(500)))
+    body = packed if is_whole else packed[: len(packed) // 2]
+    pages = {
+        "/": links("/a?sid=1", "/a?sid=2"),
+        "/a?sid=1": Response(headers=headers, body=body),
+        "/a?sid=2": links("/behind"),
+        "/behind": page("behind"),
+    }
+    settings = {**RULES, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
+    for hits in (list(pages), []):
+        result = await crawl(site(pages), settings)
+        assert result.hits == [each for each in hits if not is_whole or each != "/a?sid=2"]
+        assert "/behind" in result.pages
 
 
 @deferred_f_from_coro_f

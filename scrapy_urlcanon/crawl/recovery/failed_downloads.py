@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from scrapy_urlcanon.crawl.answers import is_blank, is_error, is_success
+from scrapy_urlcanon.crawl.answers import BREAKS_OFF, is_blank, is_error, is_success
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, mark_of
+from scrapy_urlcanon.crawl.recovery.page_ends import breaks_off_packed
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -16,7 +17,7 @@ _failed: WeakSet[Request] = WeakSet()
 
 
 class UrlCanonFailureMiddleware:
-    """Notes failed downloads before any middleware can answer for them.
+    """Notes failed downloads before any middleware can answer for them, or unpack half of them.
 
     A project's ``process_exception`` may return a response with status 200 that no site ever sent,
     and nothing else tells it from the page. The middleware stands nearest to the downloader, since
@@ -27,6 +28,13 @@ class UrlCanonFailureMiddleware:
         """Note that *request* failed."""
         del exception
         _failed.add(request)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Flag *response* with ``BREAKS_OFF`` if the end of its compressed body is missing."""
+        del request
+        if breaks_off_packed(response):
+            response.flags.append(BREAKS_OFF)
+        return response
 
 
 def forget_failure(request: Request) -> None:

@@ -21,6 +21,11 @@ _NEAR: Final = 4_096
 """How many bytes at the beginning and at the end of a page are searched first."""
 _BEGINNING: Final = re.compile(rb"<(?:html|body)", re.IGNORECASE)
 _END: Final = re.compile(rb"</(?:html|body)", re.IGNORECASE)
+_GZIP: Final = frozenset({b"gzip", b"x-gzip"})
+_SIZE: Final = 4
+"""How many bytes at the end of a gzip file say how long its content is (RFC 1952, 2.3.1)."""
+_MOST_PACKED: Final = 1_032
+"""Deflate makes at most this many bytes of one (zlib's technical details, ``zlib.net``)."""
 _ROOT: Final = rb"(?:\xef\xbb\xbf)?\s*(?=<)[^\0]*?<([A-Za-z_][^\s<>/]*)"
 """The start of an XML document up to the name of its root element. A tag within a leading comment
 is taken for the root, which costs an extra fetch; compressed data does not match. Compiled on
@@ -66,6 +71,26 @@ class PageEnds:
         self._counts[host] = ended + has_end, broken_off + (not has_end)
         if not has_end and broken_off < _FEW * ended:
             response.flags.append(BREAKS_OFF)
+
+
+def breaks_off_packed(response: Response) -> bool:
+    """Tell whether *response*, still compressed by gzip, lacks its end.
+
+    Scrapy makes a page of what there is (Scrapy 2.19, ``utils/gz.py``). The end of a gzip file says
+    how long its content is. Where it is missing other bytes stand there, and these, taken for a
+    length, are nearly always longer than any content can be.
+
+    >>> from gzip import compress
+    >>> whole, headers = compress(bytes(range(256))), {"Content-Encoding": "gzip"}
+    >>> response = Response("http://a.example/", headers=headers, body=whole)
+    >>> breaks_off_packed(response), breaks_off_packed(response.replace(body=whole[:-9]))
+    (False, True)
+    """
+    encoding = response.headers.get("Content-Encoding")
+    if not encoding or encoding.strip().lower() not in _GZIP:
+        return False
+    size = int.from_bytes(response.body[-_SIZE:], "little")
+    return size > _MOST_PACKED * len(response.body)
 
 
 def _has_end(body: bytes, *, anywhere: bool) -> bool | None:
