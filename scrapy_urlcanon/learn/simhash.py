@@ -19,11 +19,10 @@ _PART_BITS = 4
 class SimhashIndex:
     """Representatives of near-duplicate clusters, looked up by simhash.
 
-    Two hashes that differ in at most ``k`` bits agree in at least one of ``k + 1`` blocks, and in
-    at least two of ``k + 2`` (the pigeonhole principle; Manku, Jain and Das Sarma 2007,
-    "Detecting near-duplicates for web crawling"). So only hashes that agree in such blocks are
-    compared. The choices of blocks are taken one after the other: tables of all at once would take
-    ten times the memory.
+    Two hashes that differ in at most ``k`` bits agree in at least two of ``k + 2`` blocks (the
+    pigeonhole principle; Manku, Jain and Das Sarma 2007, "Detecting near-duplicates for web
+    crawling"). So only hashes that agree in two are compared. The choices of blocks are taken one
+    after the other: tables of all at once would take ten times the memory.
 
     >>> index = SimhashIndex([0b1111, 0b1110, 0, 1 << 40])
     >>> index.setdefault(0b1111, 7), index.setdefault(0b1110, 8), index.setdefault(0, 9)
@@ -72,14 +71,12 @@ class SimhashIndex:
 
 def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
     """Yield each pair of different values within *bits* of each other; some pairs repeatedly."""
-    # Up to 20,000 values one block of 12 bits makes small enough groups.
-    agree = 1 if len(values) < 20_000 else 2  # noqa: PLR2004
-    edges = [_BITS * i // (bits + agree) for i in range(bits + agree + 1)]
+    edges = [_BITS * i // (bits + 2) for i in range(bits + 3)]
     blocks = [(start, (1 << (end - start)) - 1) for start, end in pairwise(edges)]
-    for number, block in enumerate(blocks[: len(blocks) + 1 - agree]):
+    for number, block in enumerate(blocks[:-1]):
         for group in _groups(values, *block):
             # A group fits into the processor's cache; one table of all values would not.
-            for start, mask in blocks[number + 1 :] if agree > 1 else [(0, 0)]:
+            for start, mask in blocks[number + 1 :]:
                 first: dict[int, int] = {}
                 agreeing: dict[int, list[int]] = {}
                 for value in group:
