@@ -245,6 +245,8 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ({"*": {"drop_params": ["\ud800"]}}, "expected names, and '\\ud800' is not one"),
         ({"*": {"drop_params": ["!"]}}, "expected names, and '!' is not one"),
         ({"*": {"drop_params": None}}, "expected a list of names, got None"),
+        ({"*": {"skip": "/a"}}, "expected a list of templates, got '/a'"),
+        ({"*": {"skip": 5}}, "expected a list of templates, got 5"),
         ({"*": {"keep_params": "sid"}}, "expected a list of names or None, got 'sid'"),
         ({"*": {"default_params": ["a"]}}, "expected a mapping of names to texts, got ['a']"),
         ({"*": {"default_params": {"page": 1}}}, "expected names and texts, got 'page': 1"),

@@ -2,12 +2,11 @@
 
 import errno
 import gzip
-import io
 import json
 import os
+import re
 import signal
 import sqlite3
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,11 @@ from broken_inputs import broken_gzip, broken_store
 from command_line import HEADER, ScrapyProcess, rows, scrapy, urlcanon
 from demo import crawl
 from loopback import Loopback
-from rich.console import Console
 from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.commands.learned_rules import show_learned
-from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.learn.store_file import VERSION
-from scrapy_urlcanon.report.screen import Screen
 
 
 @pytest.fixture
@@ -207,7 +202,10 @@ def test_output_that_cannot_be_written_is_named(tmp_path, observations, folder, 
         monkeypatch.setattr("os.fsync", full)
     result = urlcanon("learn", observations, "-o", f"{folder}/urlcanon.toml", cwd=tmp_path)
     assert result.returncode in {1, 2}
-    assert f"{folder}/urlcanon.toml: cannot be written: " in result.stderr
+    said = " ".join(result.stderr.split())
+    # Why is said in words, without the number of the error.
+    why = r"cannot be written: [A-Z][a-z ]+; name a file elsewhere"
+    assert re.search(rf"{folder}/urlcanon\.toml: {why}", said)
     assert not list((tmp_path / "full").iterdir())
 
 
@@ -330,64 +328,6 @@ def test_file_of_places_that_is_another_one_is_refused_before_anything_is_read(t
     assert result.returncode == 1
     assert "places cannot be used" in result.stderr
     assert (tmp_path / "places").read_text() == "other"
-
-
-def test_classes_that_are_skipped_are_listed_up_to_twenty():
-    """The others are one line, with what they save together."""
-    found = Evidence(pages=5, merges=10, placed=8)
-    rules = tuple(
-        LearnedRule("a.example", "a.example", "skip", [f"/{n}?p={{a}}"], "skip", found)
-        for n in range(23)
-    )
-    shown = io.StringIO()
-    show_learned(
-        Learned(rules),
-        Counter(),
-        Screen(Console(file=shown)),
-        configured=Canonicalizer(),
-        turned_off=["skip"],
-    )
-    lines = [line.split() for line in shown.getvalue().splitlines()]
-    assert ["30", "24", "6", "3", "other", "classes"] in lines
-    assert sum(line[:3] == ["10", "8", "2"] for line in lines) == 20
-
-
-def test_class_that_was_refused_is_shown_with_the_reason():
-    """Else nobody knows that it is in the file, and what speaks against it."""
-    doubt = "1 page that nothing else leads to"
-    refused = LearnedRule(
-        *("a.example", "a.example", "skip", ["/?p={a:digits}"], "skip"),
-        Evidence(pages=90, merges=91, placed=91, counter_examples=1),
-        doubt,
-    )
-    shown = io.StringIO()
-    learned, screen = Learned(unsure=(refused,)), Screen(Console(file=shown))
-    show_learned(learned, Counter(), screen, configured=Canonicalizer())
-    said = " ".join(shown.getvalue().split())
-    assert "unsure: a.example skip /?p={a:digits} 90 of 91 pages found under another URL" in said
-    assert f"91 requests saved, refused for {doubt}" in said
-
-
-def test_page_that_crowds_a_site_is_named():
-    """Else nobody knows why so many URLs show what others show, and there is no rule for them."""
-    forms = [Observation(f"http://a.example/mail?item={n}", main_sha1="7" * 40) for n in range(30)]
-    pages = [Observation(f"http://a.example/{n}", main_sha1=f"{n:040x}") for n in (1, 1, 2, 3)]
-    pages += [Observation(f"http://a.example/x{n}", main_sha1=f"{2:040x}") for n in range(3)]
-    shown = io.StringIO()
-    learned = learn([*forms, *pages])
-    show_learned(learned, Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
-    assert (learned.redundant, learned.crowded) == (32, 29)
-    assert "29 of these show a page that more than 20 URLs show" in shown.getvalue()
-
-
-def test_one_url_shows_and_two_show():
-    """What is counted agrees with its verb."""
-    pages = [Observation(f"http://a.example/{n}", main_sha1="7" * 40) for n in range(2)]
-    shown = io.StringIO()
-    show_learned(learn(pages), Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
-    assert (
-        "2 URLs on 1 domain; 1 of them shows a page that another URL shows too" in shown.getvalue()
-    )
 
 
 def test_bad_rows_are_counted(tmp_path, observations):

@@ -48,6 +48,11 @@ def test_one_url_with_a_page_keeps_its_class():
     assert rules(mixed) == FORM | {"shop.example": {"skip": ["/post/{a:digits}/answer"]}}
 
 
+def test_folder_that_is_a_number_is_no_class():
+    """A number stands for one thing, of which nothing says that all there is to it is closed."""
+    assert rules([*gates("/7/{1}"), *pages("/post/{}")]) == FORM
+
+
 def test_urls_that_the_form_does_not_name_may_have_been_gone_for_a_while():
     """Where all pages of a kind lead to one page, the site may have been under repair."""
     seen = [

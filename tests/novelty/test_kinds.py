@@ -142,6 +142,18 @@ def test_line_keeps_what_few_urls_had():
     assert found.setting == '"a.example/list": {"drop_params": ["filter"]},'
 
 
+def test_what_other_places_have_does_not_keep_a_parameter():
+    """Neither another folder of the host, nor another host, has a say in what a place drops."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/list?filter={number}", 0, has_news=False)
+        kinds.note(f"http://a.example/list?page={number}", 9, has_news=True)
+        kinds.note(f"http://a.example/find?filter={number}", 9, has_news=True)
+        kinds.note(f"http://b.example/list?filter={number}", 9, has_news=True)
+    (found,) = kinds.traps()
+    assert found.setting == '"a.example/list": {"drop_params": ["filter"]},'
+
+
 def test_line_keeps_what_no_url_had_yet():
     """The last parts of a listing may be asked for otherwise than those that were fetched."""
     kinds = Kinds()

@@ -127,6 +127,18 @@ def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url,
     )
 
 
+def test_rules_do_not_hold_where_another_program_begins():
+    """Of the places of other programs those below this one are left out, and not this one."""
+    one = Installation(profile("mantis"), "a.example", None, "/b/")
+    canonicalizer = Canonicalizer()
+    places = ("/b/", "/", "/b/c/", "/d/")
+    canonicalizer.declare(one.host, tuple(one.rule_sets(certain=True, others=places)))
+    url = "http://a.example/b/view.php?id=7"
+    assert canonicalizer.canonicalize(f"{url}&nbn=2") == url
+    below = "http://a.example/b/c/view.php?id=7&nbn=2"
+    assert canonicalizer.canonicalize(below) == below
+
+
 @pytest.mark.parametrize(
     ("program", "link", "pages"),
     [

@@ -33,7 +33,8 @@ def test_every_path_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(ConfigurationError) as error:
         destinations([*map(str, paths)], name="books", time=TIME)
     assert [problem.pattern for problem in error.value.problems] == [*map(str, paths[:2])]
-    assert "Is a directory" in str(error.value)
+    said = "cannot be written: Is a directory; name a file in a folder that may be written to"
+    assert error.value.problems[1].message == said
 
 
 def test_preparing_leaves_nothing_behind(tmp_path):
