@@ -77,6 +77,10 @@ class Simulation:
         """Tell whether anything is scheduled."""
         return bool(self._queue)
 
+    def spider_is_idle(self):
+        """Tell whether nothing is left to do."""
+        return not self._queue
+
     def run(self, *urls):
         """Crawl from *urls* until nothing is left to do; return the names of the pages got."""
         self._send(signals.spider_opened)

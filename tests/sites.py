@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loopback import page
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.retry import get_retry_request
+from scrapy.exceptions import DontCloseSpider
 
 from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
@@ -47,6 +48,24 @@ class FollowSpider(Spider):
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
         yield from response.follow_all(css="a")
+
+
+class FedSpider(FollowSpider):
+    """Requests one more page each time that it is idle."""
+
+    fed: tuple[str, ...]
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.left = [f"{SITE}{url}" for url in cls.fed]
+        crawler.signals.connect(spider.feed, signals.spider_idle)
+        return spider
+
+    def feed(self):
+        if self.left:
+            self.crawler.engine.crawl(Request(self.left.pop()))
+            raise DontCloseSpider
 
 
 class ItemSpider(FollowSpider):

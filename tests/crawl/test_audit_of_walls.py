@@ -3,10 +3,8 @@
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
 from loopback import Response, page, redirect
-from scrapy import Request, signals
-from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider
+from sites import FedSpider
 
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 
@@ -126,20 +124,10 @@ async def test_wall_that_gives_way_to_a_form_tells_nothing_of_the_pages_behind_i
     }
 
 
-class FedSpider(FollowSpider):
-    """Requests one more page each time that it is idle."""
+class FedPages(FedSpider):
+    """Is fed with two URLs of each page."""
 
-    @classmethod
-    def from_crawler(cls, crawler, *args, **kwargs):
-        spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.left = [f"{SITE}/p{n}{query}" for n in range(60) for query in ("", "?sid=1")]
-        crawler.signals.connect(spider.feed, signals.spider_idle)
-        return spider
-
-    def feed(self):
-        if self.left:
-            self.crawler.engine.crawl(Request(self.left.pop()))
-            raise DontCloseSpider
+    fed = tuple(f"/p{n}{query}" for n in range(60) for query in ("", "?sid=1"))
 
 
 @deferred_f_from_coro_f
@@ -156,7 +144,7 @@ async def test_what_was_dropped_is_not_gone_through_each_time_that_a_spider_idle
         DroppedVariants, "drops", property(lambda self: looks.append(1) or drops.fget(self))
     )
     respond = shop([], lambda request, _: product(request.path))
-    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FedSpider)
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FedPages)
     assert len(result.pages) == 61
     assert len(looks) < 30
 
@@ -184,3 +172,26 @@ async def test_page_and_what_redirects_to_it_show_no_wall(crawl, share, at_once,
     settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": share, "CONCURRENT_REQUESTS": at_once}
     result = await crawl(shop(urls[:links_of_a_page], answer), settings)
     assert {*result.pages} == {"/", *(f"/show?id={number}" for number in numbers)}
+
+
+class FedProducts(FedSpider):
+    """Is fed with products other than those that are linked."""
+
+    fed = tuple(f"/p?id={number}" for number in range(3, 9))
+
+
+@deferred_f_from_coro_f
+async def test_page_that_was_no_wall_does_not_stand_for_the_one_that_looked_like_it(crawl):
+    """Audits go on comparing with the first URL of a page, though another one was let through.
+
+    Two pages show the same, so one of their dropped URLs is fetched in case both were a wall. It is
+    a product of its own.
+    """
+    urls = ["/p?id=1&page=1", "/p?id=1", "/p?id=2"]
+
+    def answer(request, count):
+        return product(request.query.partition("&")[0], seed=count)
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=FedProducts)
+    assert result.pages == sorted(["/", *urls, *FedProducts.fed])
+    assert result.figures["audit/suspended/drop_params/id"] == 1

@@ -28,6 +28,7 @@ from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import RESCUE, REWRITTEN, mark_of
+from scrapy_urlcanon.crawl.scheduling.engine import on_idle
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import Verdict
 
@@ -114,7 +115,7 @@ class Audit:
         # Signals hold their receivers weakly.
         self._walls = Walls(crawler, self._variants, contents, self._sample.budget)
         self._requests.on_renamed.append(self.renamed)
-        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        on_idle(crawler, self.spider_idle, awaits_start=True)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
 
     def _make_skipped(self) -> SkippedPages | None:

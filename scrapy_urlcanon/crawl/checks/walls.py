@@ -6,10 +6,10 @@ import logging
 from typing import TYPE_CHECKING
 
 from attrs import define, field
-from scrapy import signals
 
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked
+from scrapy_urlcanon.crawl.scheduling.engine import on_idle
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import UNBOUNDED, sampled_lines
 from scrapy_urlcanon.wording import count_of
@@ -61,7 +61,7 @@ class Walls:
     """Whether a request was let through whose outcome has to be checked."""
 
     def __attrs_post_init__(self) -> None:
-        self._crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        on_idle(self._crawler, self.spider_idle, awaits_start=True)
 
     def spider_idle(self) -> None:
         """Test contents that may be walls, and let pages through whose wall is gone."""
@@ -116,7 +116,9 @@ class Walls:
         self._has_let_through = True
         self._variants.forget(drop.request)
         Stat.AUDIT_ASKED_AGAIN.inc(self._crawler)
-        self._crawler.engine.crawl(marked(drop.request, RELEASED))
+        # What it shows is not what the first URL shows: that is asked for anew by audits.
+        self._contents.lend(drop.fingerprint)
+        self._crawler.engine.crawl(marked(drop.request, RELEASED, in_doubt=True))
 
 
 def _look_of(content: PageDigest) -> int:

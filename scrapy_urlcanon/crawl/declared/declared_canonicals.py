@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from attrs import define
-from scrapy import Request, signals
+from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
@@ -24,6 +24,7 @@ from scrapy_urlcanon.crawl.dropped.drop import DECLARED, Drop
 from scrapy_urlcanon.crawl.own_requests import RELEASED, is_unfiltered, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.scheduling.engine import on_idle
 from scrapy_urlcanon.crawl.scheduling.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.stats import Stat
@@ -90,7 +91,7 @@ class DeclaredCanonicalPages:
         # Claims whose two pages looked different, and that have no verdict yet.
         self._open = OpenClaims()
         self._requests.on_raised.append(self.raised)
-        self._crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        on_idle(self._crawler, self.spider_idle, awaits_start=True)
 
     def scheduled(self, request: Request, response: Response) -> None:
         """Record *request* as seen if a believed claim says that the spider has its page.

@@ -29,21 +29,21 @@ def hear(crawler: Crawler, receiver: Callable[..., None], signal: object) -> Non
     crawler.signals.connect(receiver, signal)
 
 
-def on_idle(crawler: Crawler, receiver: Callable[[], None]) -> None:
-    """Call *receiver* when the spider is idle, or would be but for start requests yet to come.
+def on_idle(crawler: Crawler, receiver: Callable[[], None], *, awaits_start: bool = False) -> None:
+    """Call *receiver* when the spider is idle, before other receivers hear ``spider_idle``.
 
-    It is called before ``spider_idle`` is sent: a receiver of the user may close the crawl then, or
-    sum it up. If *receiver* schedules anything, the spider is not idle (Scrapy 2.19,
-    ``core/engine.py``, ``_start_scheduled_requests``).
+    A receiver of the user may close the crawl then, or sum it up. If *receiver* schedules anything,
+    the spider is not idle (Scrapy 2.19, ``core/engine.py``, ``_start_scheduled_requests``).
 
-    ``Spider.start`` may wait for a queue, or for a page. Until it has finished, Scrapy does not
-    consider the spider idle (``spider_is_idle``).
+    :param awaits_start: whether to wait for the end of ``Spider.start``, too, which may itself wait
+        for a queue, or for a page. Until it has finished, Scrapy does not consider the spider idle
+        (``spider_is_idle``).
     """
 
     def scheduler_empty() -> None:
         slot = slot_of(crawler)
         # The scheduler may hold requests and return none for now.
-        is_busy = slot.inprogress or slot.scheduler.has_pending_requests()
+        is_busy = awaits_start or slot.inprogress or slot.scheduler.has_pending_requests()
         # A shell waits for what its user types.
         if slot.close_if_idle and (not is_busy or crawler.engine.spider_is_idle()):
             receiver()
