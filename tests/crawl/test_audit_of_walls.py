@@ -195,3 +195,25 @@ async def test_page_that_was_no_wall_does_not_stand_for_the_one_that_looked_like
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=FedProducts)
     assert result.pages == sorted(["/", *urls, *FedProducts.fed])
     assert result.figures["audit/suspended/drop_params/id"] == 1
+
+
+@pytest.mark.parametrize("hidden", [3, 20])
+@deferred_f_from_coro_f
+async def test_pages_that_a_stranger_links_so_that_a_firewall_refuses_them_come_by_other_urls(
+    crawl, hidden
+):
+    """A link that looks like an attack, and is answered with "rejected" and 200, hides no page."""
+    pages = [f"/p{n}" for n in range(20)]
+    linked = [f"{url}?sid=%3Cscript%3E" for url in pages[:hidden]]
+
+    def answer(request, count):
+        if "script" in request.query:
+            return page(f"<title>Request rejected</title>Your support ID is {count}")
+        return product(request.path, seed=count)
+
+    urls = [*linked, *pages, *(f"{url}?sid=1" for url in pages)]
+    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS})
+    shown = {
+        item["text"].partition("<input")[0] for item in result.items if "made of" in item["text"]
+    }
+    assert len(shown) == len(pages)
