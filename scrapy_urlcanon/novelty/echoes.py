@@ -10,7 +10,9 @@ from urllib.parse import unquote_plus
 from scrapy_urlcanon.pages.signature import Lines, lines_of_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from scrapy_urlcanon.pages.page import Page
 
 _LEAST: Final = 3
 _MOST_TEXTS, _MOST_LENGTH = 20, 200
@@ -23,28 +25,29 @@ _PATH_AS_VALUE = re.compile(rb': ?"\\?/[^\s"<>]*')
 
 
 def without_echoes(
-    url: str, text: bytes, lines: Lines, is_known: Callable[[int], bool]
+    url: str, page: Page, is_known: Callable[[int], bool], labels: Sequence[str] = ()
 ) -> tuple[Lines, Lines]:
-    r"""Return *lines* with repetitions of *url* masked, and the original lines that have any.
+    r"""Return the lines of *page* with repetitions of *url* masked, and the originals of these.
 
     So a line that says the same of another URL counts as the same line. A line that is known in its
     original form is not masked: any text may contain a word of some URL, and does not become
     another text by that. The original lines are returned too, so that they are old on other pages,
     where they repeat nothing.
 
-    >>> from scrapy_urlcanon.pages.signature import lines_of
-    >>> pages = [(f"http://a.example/find?q={word}", f"nothing found for {word}\nhelp".encode())
-    ...     for word in ("apple", "pear")]
+    >>> from scrapy_urlcanon.pages.page import Page
     >>> one, other = (
-    ...     without_echoes(url, text, lines_of(text), lambda line: False) for url, text in pages
+    ...     without_echoes(url, Page(url, b"", f"<p>Nothing for {word}<p>Help"), lambda line: False)
+    ...     for word in ("apple", "pear")
+    ...     for url in [f"http://a.example/find?q={word}"]
     ... )
     >>> one[0] == other[0], one[1] == other[1], len(one[1])
     (True, False, 1)
 
-    :param text: the text of the first of *lines*, in lower case, one line each.
     :param is_known: tells whether a line with this hash was seen.
+    :param labels: other texts, in lower case, that are masked as what repeats the URL is.
     """
-    without = text_without_echoes(url, text)
+    text, lines = page.lower, page.lines
+    without = text_without_echoes(url, text, labels)
     if without == text:
         return lines, Lines()
     masked, exact, words = ([*column] for column in lines.columns)
@@ -60,8 +63,8 @@ def without_echoes(
     return Lines(masked, exact, words), as_they_stand
 
 
-def text_without_echoes(url: str, text: bytes) -> bytes:
-    r"""Return *text*, which is in lower case, with what it repeats of *url* masked.
+def text_without_echoes(url: str, text: bytes, labels: Sequence[str] = ()) -> bytes:
+    r"""Return *text*, which is in lower case, with *labels* and what it repeats of *url* masked.
 
     URLs on the same site are masked too: data and feeds have them in their text, where pages have
     them in attributes.
@@ -74,7 +77,7 @@ def text_without_echoes(url: str, text: bytes) -> bytes:
     if b":" in text and b"/" in text:
         address = _address_on(url.partition("://")[2].partition("/")[0].lower())
         text = _PATH_AS_VALUE.sub(_PLACE, address.sub(_PLACE, text))
-    for echo in echoes_of(url):
+    for echo in sorted((*labels, *echoes_of(url)), key=len, reverse=True):
         text = text.replace(echo.encode("utf-8", "surrogatepass"), _PLACE)
     return text
 

@@ -10,7 +10,7 @@ def of(url, html, seen=None):
     """Return the lines of a page without its echoes, and those with one."""
     page = Page(url, b"", html)
     seen = seen or SeenLines(1 << 12)
-    return without_echoes(url, page.lower, page.lines, seen.is_known)
+    return without_echoes(url, page, seen.is_known)
 
 
 def share_of(seen, url, html):

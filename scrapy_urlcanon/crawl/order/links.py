@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 from weakref import ref
 
 from lxml.etree import XPath  # type: ignore[import-untyped]
@@ -26,6 +27,8 @@ OF_SECTIONS: Final = tuple(f"sections {bound}" for bound in _SECTIONS)
 """The features of a link to a page of which more than 1, 2, 4 or 8 other places are linked too."""
 _LESS: Final = 0.8
 """The worth of a page that declares another URL as canonical, or that it is not to be indexed."""
+_MOST_QUESTIONS, _LEAST = 100, 3
+_VALUE = re.compile("=([^&;#]*)")
 _IN_HEAD = XPath(
     "/html/head/meta[@name='robots']/@content | /html/head/link[@rel='canonical']/@href",
     smart_strings=False,
@@ -107,6 +110,32 @@ class Links:
             # The URLs of folders all end alike, with nothing.
             if tail and many:
                 self._contexts[tail] += (OF_SECTIONS[many - 1],)
+
+
+def questions_of(response: Response) -> list[str]:
+    """Return what links of *response* ask for in their queries and show in their labels.
+
+    A search that proposes further ones shows each as its link has it in the query. These words are
+    a question: only the page that answers it can say something new. They are in lower case.
+
+    >>> body = b"<a href='/find?q=old+hats&page=1'>Old hats (7)</a> <a href=/hats>Hats</a>"
+    >>> questions_of(HtmlResponse("http://a.example/", body=body, encoding="utf-8"))
+    ['old hats']
+    """
+    found: dict[str, None] = {}
+    for link, address in links_of(response):
+        query = address.partition("?")[2]
+        if "=" in query and len(found) < _MOST_QUESTIONS:
+            label = _spaced("".join(link.itertext()))
+            for value in _VALUE.findall(query):
+                asked = _spaced(unquote_plus(value))
+                if len(asked) >= _LEAST and asked in label and not asked.isdecimal():
+                    found[asked] = None
+    return [*found]
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def trust(response: Response) -> float:

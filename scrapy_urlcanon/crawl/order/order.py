@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.answers import GONE, is_error, is_refusal, location_o
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.fields import Fields
 from scrapy_urlcanon.crawl.order.lane import Turn
-from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, trust
+from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, questions_of, trust
 from scrapy_urlcanon.crawl.order.sent import url_with_fields
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.turns import USUAL, Turns
@@ -422,7 +422,8 @@ class Order:
         page = page_of(response)
         if page.is_text or not response.body:
             seen = self._lines
-            lines, repeating = without_echoes(response.url, page.lower, page.lines, seen.is_known)
+            asked = questions_of(response) if self._runs else ()
+            lines, repeating = without_echoes(response.url, page, seen.is_known, asked)
             fields = Fields(response)
             news = seen.news(fields.apart(lines, seen.is_known))
             news = fields.weighed(news, page.lines.columns[2])

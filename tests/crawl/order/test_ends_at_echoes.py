@@ -1,8 +1,10 @@
 """A search that echoes its query has an end, however many queries it links."""
 
 import json
-from urllib.parse import parse_qs
+from random import Random
+from urllib.parse import parse_qs, urlencode
 
+import pytest
 from loopback import Response, page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from trap_sites import words
@@ -35,6 +37,31 @@ async def test_searches_for_ever_more_words_end(crawl):
     settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05, "CLOSESPIDER_PAGECOUNT": 600}
     result = await crawl(respond, settings)
     assert {f"/article/{number}" for number in range(40)} <= {*result.hits}
+    assert result.stats["finish_reason"] == NO_NEWS
+
+
+@pytest.mark.parametrize("between", ["<li>", ", "])
+@deferred_f_from_coro_f
+async def test_searches_that_propose_others_end(crawl, between):
+    """Searches that each propose others, of any three words, end: in a list or in one line."""
+
+    def respond(request):
+        path, _, query = request.target.partition("?")
+        if path == "/article":
+            return page(f"<p>{words(query, 60)}")
+        (asked,) = parse_qs(query).get("q", ["hats"])
+        found = "".join(f"<a href=/article?{number}>more</a>" for number in range(40))
+        random = Random(asked)
+        proposed = [" ".join(random.sample(NEXT, 3)) for _ in range(12)]
+        links = between.join(
+            f"<a href='/find?{urlencode({'q': each})}'>{each} ({len(each)})</a>"
+            for each in proposed
+        )
+        return page(f"<h1>Found</h1><p>{found}<p>You may also try: {links}")
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05, "CLOSESPIDER_PAGECOUNT": 600}
+    result = await crawl(respond, settings)
+    assert {f"/article?{number}" for number in range(40)} <= {*result.hits}
     assert result.stats["finish_reason"] == NO_NEWS
 
 
