@@ -13,6 +13,7 @@ from scrapy_urlcanon.learn.candidates.allow_lists import allow_lists
 from scrapy_urlcanon.learn.candidates.differences import differing_options
 from scrapy_urlcanon.learn.candidates.hosts import other_hosts
 from scrapy_urlcanon.learn.candidates.selection import select
+from scrapy_urlcanon.learn.candidates.sizes import usual_sizes
 from scrapy_urlcanon.learn.candidates.substitutions import (
     paths_in_parameters,
     substitutions_of_paths,
@@ -64,7 +65,7 @@ _MAX_DIGITS = 9
 """How many digits the number of a version may have."""
 
 # What proposes candidates: single options first, then pairs of templates for what these leave.
-_OPTIONS = (differing_options, other_hosts)
+_OPTIONS = (differing_options, other_hosts, usual_sizes)
 _TEMPLATES = (pairs_of_templates, substitutions_of_paths, paths_in_parameters)
 
 

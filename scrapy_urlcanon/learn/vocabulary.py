@@ -152,6 +152,16 @@ def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
     return name != "p" and name not in worded and _numbers_parts(name)
 
 
+@_of_names
+def is_page_size(name: str) -> bool:
+    """Tell by its name whether a parameter says how many entries a part of a listing has.
+
+    >>> is_page_size("limit"), is_page_size("page[size]"), is_page_size("page")
+    (True, True, False)
+    """
+    return bool(PAGE_SIZE.fullmatch(_bare(name)))
+
+
 def numbers_of_first_parts(params: Iterable[str]) -> list[tuple[str, str]]:
     """Return the pagination parameters that may select a first page, as names and values.
 

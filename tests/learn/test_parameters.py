@@ -402,3 +402,39 @@ def test_number_that_all_lists_have_is_a_default_though_short_lists_are_the_same
         texts = {"": f"list {i}", "&n=10": f"list {i}" + " cut" * (i % 2), "&n=20": f"list {i}"}
         seen += [see(f"/w?p={i}{shown}", text) for shown, text in texts.items()]
     assert rules(seen) == {"shop.example": {"default_params": {"n": "20"}}}
+
+
+def _listings(usual, entries, *, size, part="offset={start}"):
+    """Return the parts of listings in their usual size, and in the one that links name."""
+    seen = []
+    for i, count in enumerate(entries):
+        for number, start in enumerate(range(0, count, usual), 1):
+            query = part.format(start=start, number=number) if start else ""
+            begin = (number - 1) * size if "number" in part else start
+            seen += [
+                see(f"/list/{i}?{query}", f"{i} {[*range(count)][start : start + usual]}"),
+                see(f"/list/{i}?{query}&limit={size}", f"{i} {[*range(count)][begin:][:size]}"),
+            ]
+    return seen
+
+
+@pytest.mark.parametrize("part", ["offset={start}", "page={number}"])
+def test_usual_size_of_a_part_is_a_default(part):
+    """A size is the default if it makes no difference to listings that go on."""
+    seen = _listings(10, [35] * 6, size=10, part=part)
+    assert rules(seen) == {"shop.example": {"default_params": {"limit": "10"}}}
+
+
+@pytest.mark.parametrize("size", [10, 20, 50])
+@pytest.mark.parametrize("entries", [[15] * 30, [35] * 30, [15] * 60 + [35] * 3])
+def test_size_of_what_does_not_go_on_is_no_default(size, entries):
+    """The last part is the same in the usual size and in a larger one, and so is the only one."""
+    assert rules(_listings(20, entries, size=size)) == {}
+
+
+@pytest.mark.parametrize("size", [10, 50])
+@pytest.mark.parametrize("part", ["offset={start}", "page={number}"])
+def test_other_size_than_the_usual_one_is_no_default(size, part):
+    """Some parts of listings that go on are the same in another size: the last ones."""
+    seen = _listings(20, [15] * 20 + [95] * 10, size=size, part=part)
+    assert "default_params" not in str(rules(seen))
