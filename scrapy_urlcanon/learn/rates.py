@@ -49,9 +49,10 @@ _LIKELY = tuple(
 _MOST_TOLD = 1_000
 """Counts of more URLs are scaled down to this, since more say nothing more."""
 
-ODDS, ODDS_OF_SOLE_VALUE = 1.25, 4.0
-"""How many times as likely as content it must be that captures changed: for most rules, and for the
-only value of a parameter. No other value tells whether that is a view that few things have."""
+ODDS, ODDS_OF_SOLE_VALUE, ODDS_OF_SESSION = 1.25, 4.0, 0.1
+"""How many times as likely as content it must be that captures changed: for most rules, for the
+only value of a parameter, and for session ids. No other value tells whether the first of these is a
+view that few things have; that a session selects content is not expected in the first place."""
 
 
 class Rate(NamedTuple):

@@ -67,6 +67,11 @@ PART_OF_LISTING = re.compile(
 LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?")
 """A language code in a host or a path, in lower case."""
 
+# Names of parameters for sessions, as programs and servers write them: `PHPSESSID`, `osCsid`.
+_SESSION = re.compile("s|sid|cfid|cftoken|zenid|.*(?:csid|sess).*", re.IGNORECASE)
+# CFID and CFTOKEN are numbers.
+_LONG_NUMBER = re.compile("[0-9]{5,}")
+
 NUMBER = re.compile("[0-9]+")
 
 SWITCHED = re.compile("[0-9]+|on|off|yes|no|true|false|[yntf]", re.IGNORECASE)
@@ -250,6 +255,19 @@ def is_identifier(text: str) -> bool:
     (True, True, False)
     """
     return bool(_IDENTIFIER.fullmatch(text))
+
+
+def is_session(name: str, values: Iterable[str]) -> bool:
+    """Tell whether a parameter has the name of a session, and only tokens or long numbers as value.
+
+    >>> is_session("osCsid", ["da39a3ee5e6b4b0d"]), is_session("CFID", ["4820117"])
+    (True, True)
+    >>> is_session("sid", ["12"]), is_session("commit", ["da39a3ee5e6b4b0d"])
+    (False, False)
+    """
+    return bool(_SESSION.fullmatch(name)) and all(
+        has_token(value) or _LONG_NUMBER.fullmatch(value) for value in values
+    )
 
 
 def is_date(value: str) -> bool:

@@ -126,6 +126,23 @@ def test_what_differs_under_an_only_value_is_a_change_only_with_higher_odds():
     assert found["shop.example/a/"] == {"default_params": {"view": "plan"}}
 
 
+def test_what_differs_beside_a_session_id_is_a_change_at_lower_odds():
+    """Six of sixty pairs that differ are changes under ids of sessions, and content under others.
+
+    It takes both the name and the look: with a third of them different a session is none either.
+    """
+    for query, found in (
+        ("osCsid={0:032x}", {"drop_params": ["osCsid"]}),
+        ("cat={0:032x}", None),
+        ("osCsid={0}", None),
+    ):
+        assert rules(pairs("/a/{0}", "/a/{0}?" + query, 6)).get("shop.example") == found
+    others = [
+        see(f"/a/{i}{q}", f"{i}{q}") for i in range(60, 90) for q in ("", f"?osCsid={i:032x}")
+    ]
+    assert rules([*pairs("/a/{0}", "/a/{0}?osCsid={0:032x}", 0), *others]) == {}
+
+
 def test_looks_of_several_kinds_that_differ_alike_tell_how_often_captures_do():
     """Three kinds of pairs that differ equally often show how often captures change.
 

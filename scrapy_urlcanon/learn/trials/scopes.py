@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.url import home_of
 from scrapy_urlcanon.learn.held.merges import common_conditions, conditions_of
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.rates import ODDS, ODDS_OF_SOLE_VALUE
+from scrapy_urlcanon.learn.rates import ODDS, ODDS_OF_SESSION, ODDS_OF_SOLE_VALUE
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.trials.siblings import siblings
 from scrapy_urlcanon.learn.trials.values import (
@@ -25,7 +25,13 @@ from scrapy_urlcanon.learn.trials.values import (
     tell_things_apart,
     value_in,
 )
-from scrapy_urlcanon.learn.vocabulary import SEARCHED_OR_Q, is_date, is_paging, may_be_default
+from scrapy_urlcanon.learn.vocabulary import (
+    SEARCHED_OR_Q,
+    is_date,
+    is_paging,
+    is_session,
+    may_be_default,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -191,6 +197,8 @@ class ScopeSearch:
     def _odds(self) -> float:
         """How many times as likely as content it must be that captures changed."""
         names, values_of = (*self._trial.any_value, *self._trial.valued), self._groups.values_of
+        if names and all(is_session(name, map(value_of, values_of(name))) for name in names):
+            return ODDS_OF_SESSION
         is_sole = self._is_default() and all(len(values_of(name)) == 1 for name in names)
         return ODDS_OF_SOLE_VALUE if names and is_sole else ODDS
 
