@@ -270,6 +270,16 @@ def is_session(name: str, values: Iterable[str]) -> bool:
     )
 
 
+@_of_names
+def is_name_of_thing(name: str) -> bool:
+    """Tell whether a name says that a parameter selects a thing, as names that end in ``id`` do.
+
+    >>> [*map(is_name_of_thing, ("id", "topic_id", "PageID", "sid", "ref"))]
+    [True, True, True, False, False]
+    """
+    return name.lower().endswith("id") and not _SESSION.fullmatch(name)
+
+
 def is_date(value: str) -> bool:
     """Tell whether the value of a parameter is a date: a day or a month with the year.
 

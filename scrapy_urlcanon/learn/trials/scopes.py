@@ -28,6 +28,7 @@ from scrapy_urlcanon.learn.trials.values import (
 from scrapy_urlcanon.learn.vocabulary import (
     SEARCHED_OR_Q,
     is_date,
+    is_name_of_thing,
     is_paging,
     is_session,
     may_be_default,
@@ -289,10 +290,12 @@ class ScopeSearch:
         """Return the tally of the narrowest part of a scope that contains all of its evidence.
 
         In other parts a parameter of that name may mean something else. The scope is narrowed only
-        if it has URLs with the parameter outside that part, with three exceptions: a parameter of a
+        if it has URLs with the parameter outside that part, with four exceptions: a parameter of a
         single script, since elsewhere in the crawl it would be another parameter; a value that may
-        be the default of one section and not of the site; and the terms of a search, since a search
-        page that the crawl did not reach shows other results.
+        be the default of one section and not of the site; the terms of a search, since a search
+        page that the crawl did not reach shows other results; and a name such as ``id``, which
+        visitors may append to the links that they post, while a script that nobody linked yet
+        selects its things by it.
         """
         trial, scope, pages_of = self._trial, tally.scope, self._merges.pages
         names = (*trial.any_value, *trial.valued)
@@ -305,7 +308,11 @@ class ScopeSearch:
         having = (*trial.changes, *self._groups.with_any(trial.valued))
         inside = [url for url in having if scope.holds(url)]
         # Not if a template made some of these URLs: as they are linked, they may be elsewhere.
-        is_default = is_new and self._is_default() and NO_ROW not in map(urls.find, inside)
+        is_own = (
+            is_new
+            and (self._is_default() or any(map(is_name_of_thing, names)))
+            and NO_ROW not in map(urls.find, inside)
+        )
         for depth in count():
             part = self._part_of_all(evidence, depth)
             if part is None or not part.is_expressible or (self._is_host_wide and part.segments):
@@ -314,7 +321,7 @@ class ScopeSearch:
             if (
                 len(left) < len(inside)
                 or (is_searched and part.segments)
-                or (is_default and part.segments and not all(map(part.holds, urls)))
+                or (is_own and part.segments and not all(map(part.holds, urls)))
                 or (is_new and is_of_one_path(part.segments, inside, urls, self._chance))
             ):
                 scope, inside = part, left
