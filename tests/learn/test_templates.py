@@ -296,3 +296,13 @@ def test_section_that_a_template_is_for_stands_in_it():
             seen += [see(f"/{section}/{i}/find-us", shown)]
     template = ["/node/{b:digits}/find-us", "/node/{b}"]
     assert rules(seen) == {"shop.example": {"rewrite_path": [template]}}
+
+
+def test_path_in_a_parameter_may_have_another_extension():
+    """A script for printing names the file from which the page was made."""
+    seen = []
+    for n in range(24):
+        path = f"/2004/{n % 12 + 1}/{WORDS[n]}"
+        seen += [see(f"{path}.html", f"page {n}"), see(f"/p.cgi?file={path}.dtl", f"page {n}")]
+    found = ["/p.cgi?file=/{rest:path}.dtl", "/{rest}.html"]
+    assert rules(seen) == {"shop.example": {"rewrite_path": [found]}}

@@ -30,6 +30,7 @@ _MAX_LENGTH = 60
 """How many characters a replacement may take out and put in, slashes not counted."""
 
 _BORDER = re.compile("[^A-Za-z0-9%]")
+_ENDING = re.compile(r"\.[A-Za-z]{2,5}\Z")
 
 
 def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
@@ -68,7 +69,8 @@ def paths_in_parameters(duplicates: Duplicates) -> Iterator[tuple[Candidate, int
 def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | None:
     """Return the template from *source* to *target* if that path ends in a value of the source.
 
-    The value must have two segments or more: a single word may be there by chance. Other parameters
+    The value must have two segments or more: a single word may be there by chance. Its file
+    extension may be another one, as where a script makes the file. Other parameters
     that only the source has are dropped with their values, but for a language that the path does
     not say: what leads to a page in the language that it chooses, and that the site remembers, is
     no other URL of that page.
@@ -85,6 +87,11 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
     ... )
     RewriteTemplates(source='/w/index.php?printable=yes&title={rest:path}', target='/wiki/{rest}')
     >>> path_in_parameter(
+    ...     locate("http://a.example/print?file=/2004/03/war.DTL"),
+    ...     locate("http://a.example/2004/03/war.html"),
+    ... )
+    RewriteTemplates(source='/print?file=/{rest:path}.DTL', target='/{rest}.html')
+    >>> path_in_parameter(
     ...     locate("http://a.example/set?locale=de&next=/shoes/7/red"),
     ...     locate("http://a.example/shoes/7/red"),
     ... )
@@ -94,14 +101,19 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
         return None
     for place, param in enumerate(taken):
         name, _, value = readable(param).partition("=")
-        rest = value.removeprefix("/")
-        if len(list(filter(None, rest.split("/")))) > 1 and target.path.endswith(f"/{rest}"):
+        rest, ending = value.removeprefix("/"), ""
+        path = target.path
+        if not path.endswith(f"/{rest}") and (found := _ENDING.search(rest)):
+            rest, ending = rest[: found.start()], found[0]
+            path = _ENDING.sub("", path)
+        if len(list(filter(None, rest.split("/")))) > 1 and path.endswith(f"/{rest}"):
             others = [*taken[:place], *taken[place + 1 :]]
             if any(_chooses_a_language(other) for other in others if not _says(target, other)):
                 return None
-            start, before = value.removesuffix(rest), target.path.removesuffix(rest)
-            query = [*taken[:place], f"{name}={start}{{rest:path}}", *taken[place + 1 :]]
-            return RewriteTemplates(f"{source.path}?{'&'.join(query)}", f"{before}{{rest}}")
+            start, before = value.removesuffix(rest + ending), path.removesuffix(rest)
+            query = [*taken[:place], f"{name}={start}{{rest:path}}{ending}", *taken[place + 1 :]]
+            new = f"{before}{{rest}}{target.path.removeprefix(path)}"
+            return RewriteTemplates(f"{source.path}?{'&'.join(query)}", new)
     return None
 
 
