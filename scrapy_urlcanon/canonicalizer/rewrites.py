@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.templates import Match
 
 # What places of these classes take in a path is often a title; others take identifiers.
-_DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
+_DESCRIPTIVE = frozenset({SEGMENT, "word", "slug", PATH})
 
 # In the query of a normalized URL: what a path begins with, and what ends it.
 _SLASH, *_BEHIND_PATH = map(as_query_text, "/?#")

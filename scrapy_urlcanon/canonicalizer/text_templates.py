@@ -6,7 +6,8 @@ class         characters
 ``segment``   all but a slash; the class where none is given
 ``digits``    0 to 9
 ``hex``       0 to 9, a to f, A to F
-``slug``      letters, digits, ``-``, ``_`` and what is percent-encoded
+``word``      letters, digits and what is percent-encoded
+``slug``      the same, ``-`` and ``_``
 ``path``      all, slashes among them
 ``en|de|fr``  one of these texts
 ============= ===============================================================
@@ -37,6 +38,7 @@ CLASSES: dict[str, str] = {
     SEGMENT: _ALL.replace("/", ""),
     "digits": digits,
     "hex": hexdigits,
+    "word": f"{ascii_letters}{digits}%",
     "slug": f"{ascii_letters}{digits}-_%",
     PATH: _ALL,
 }

@@ -298,6 +298,61 @@ def test_section_that_a_template_is_for_stands_in_it():
     assert rules(seen) == {"shop.example": {"rewrite_path": [template]}}
 
 
+def jobs(title):
+    """Return jobs under a number, and under a number with a title; those of most differ in it."""
+    for n in range(24):
+        yield see(f"/job/{n * 7}", f"job {n}")
+        yield see(f"/job/{n * 7}/" + title.format(WORDS[n]), f"job {n}")
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("{}", "{_c:word}-{_c_more}"),
+        ("{}_at_x", "{_c:word}-{_c_more}"),
+        ("x_{}", "{_c:word}_{_c_more}"),
+    ],
+)
+def test_view_of_one_word_is_no_title(title, found):
+    """Titles of several words are left out, beside a view whose name stands in the same place."""
+    view = [see(f"/job/{n * 7}/similar", f"like {n}") for n in range(0, 24, 2)]
+    assert rules([*jobs(title), *view]) == {
+        "shop.example": {"rewrite_path": [[f"/job/{{b:digits}}/{found}", "/job/{b}"]]}
+    }
+
+
+def test_title_may_have_one_word_where_no_view_stands_in_its_place():
+    """Nothing is said of the words of titles where any text shows the same."""
+    rewrite = ["/job/{b:digits}/{_c}", "/job/{b}"]
+    assert rules(jobs("{}")) == {"shop.example": {"rewrite_path": [rewrite]}}
+
+
+def test_view_of_several_words_is_no_title():
+    """A view whose name has several words is a counter-example like any other."""
+    view = [see(f"/job/{n * 7}/more-like-it", f"like {n}") for n in range(0, 24, 2)]
+    assert rules([*jobs("{}"), *view]) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "found"),
+    [
+        ("/{title}-{id}", ["/{_s}-{a:hex}", "/{a}"]),
+        ("/@{user}/{title}-{id}", ["/{_a}/{_s}-{b:hex}", "/{b}"]),
+    ],
+)
+def test_title_beside_a_digest_is_left_out(one, found):
+    """A digest behind a title is told from it by its characters."""
+    seen = []
+    for n in range(24):
+        words = {
+            "id": f"{n * 7_654_321_987:010x}",
+            "title": f"red-shoe{chr(97 + n)}",
+            "user": "abcdef"[n % 6] * 3,
+        }
+        seen += [see(url.format_map(words), f"page {n}") for url in (one, "/{id}")]
+    assert rules(seen) == {"shop.example": {"rewrite_path": [found]}}
+
+
 def test_path_in_a_parameter_may_have_another_extension():
     """A script for printing names the file from which the page was made."""
     seen = []

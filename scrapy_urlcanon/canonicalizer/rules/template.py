@@ -26,11 +26,11 @@ class RewritePath(Rule):
     that of the second, with what was found in the named places. The order of parameters makes no
     difference, and those that the first template does not name stay. A place ``{name}`` takes one
     or more characters: any but ``/``, or those of its class, as in ``{isbn:digits}``. The classes
-    are ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what is percent-encoded),
-    ``path`` (``/`` too), and a choice of texts, as in ``{lang:en|de}``. A literal brace is written
-    ``%7B`` or ``%7D``. What follows the ``?`` without a ``=`` may have places too, and is read like
-    a path. Where the value of a parameter begins with a slash, as in ``/login?to=/{page}``, it is
-    an address: one that has a query or a fragment becomes no path.
+    are ``digits``, ``hex``, ``word`` (letters, digits and what is percent-encoded), ``slug`` (the
+    same, ``-`` and ``_``), ``path`` (``/`` too), and a choice of texts, as in ``{lang:en|de}``. A
+    literal brace is written ``%7B`` or ``%7D``. What follows the ``?`` without a ``=`` may have
+    places too, and is read like a path. Where the value of a parameter begins with a slash, as in
+    ``/login?to=/{page}``, it is an address: one that has a query or a fragment becomes no path.
 
     With ``trailing_slash: strip`` a slash at the end of a template says nothing, since no path has
     one.
@@ -40,9 +40,9 @@ class RewritePath(Rule):
 
     A pair is refused if it is ambiguous where a place ends, if rewriting with it would never come
     to an end, or if it loses what may tell pages apart: a place that the second template does not
-    have may only be text for readers (no class, ``slug`` or ``path``). If it takes ``digits``,
-    ``hex`` or a choice, or is in a parameter, its name must begin with ``_`` to say that it is
-    dropped on purpose.
+    have may only be text for readers (no class, ``word``, ``slug`` or ``path``). If it takes
+    ``digits``, ``hex`` or a choice, or is in a parameter, its name must begin with ``_`` to say
+    that it is dropped on purpose.
 
     Why it is safe: the site itself maps both shapes to one page, because it has a router, or reads
     only the number in a path that also has a title.

@@ -27,6 +27,8 @@ _SIGNS = "/.:,-_"
 _BETWEEN_FIELDS = ":,;|"
 _MIN_FIELDS = 4
 _ENDING = re.compile(r"\.[a-z]{2,5}$")
+_HEX = re.compile("[0-9A-Fa-f]{8,}")
+_FIRST_WORD = re.compile("[A-Za-z0-9%]+([-_]).")
 
 
 class Field(NamedTuple):
@@ -36,6 +38,11 @@ class Field(NamedTuple):
     """What it matches, as written in a template: ``:digits``, or empty for any text."""
     look: str = ""
     """How its tokens are put together if each is a slug beside a number: ``{number}-{text}``."""
+    sign: str = ""
+    """What ends the first word of its tokens if each has several words, as titles have."""
+    is_hex: bool = False
+    """Whether its tokens are hexadecimal, so that a template can tell them from a title beside
+    them."""
 
 
 class Slug(NamedTuple):
@@ -349,3 +356,21 @@ def look_of(token: str) -> str:
     if last and not is_code(token[: last.start()]):
         return "{text}" + last[1] + "{number}" + last[3]
     return ""
+
+
+def text_of_look(tokens: Collection[str]) -> Field:
+    """Return the field for some tokens that are not all numbers, with what they have in common.
+
+    >>> text_of_look(["12-some-title", "7-a-day_out"])
+    Field(kind='', look='{number}-{text}', sign='-', is_hex=False)
+    >>> text_of_look(["12-some-title", "edit"]) == TEXT
+    True
+    """
+    looks = {look_of(token) for token in tokens}
+    signs = {found[1] if (found := _FIRST_WORD.match(token)) else "" for token in tokens}
+    return Field(
+        "",
+        looks.pop() if len(looks) == 1 else "",
+        signs.pop() if len(signs) == 1 else "",
+        all(map(_HEX.fullmatch, tokens)),
+    )

@@ -52,8 +52,15 @@ def select(
         for candidate, pages in found.items()
         if len(pages) >= MIN_PROPOSERS or known(candidate) > 0
     ]
-    # Names before values: if a parameter makes no difference, none of its values is a default.
-    candidates.sort(key=lambda c: (_values(c), len(c), -len(found[c]), _growth(c) >= 0, repr(c)))
+
+    def place(candidate: Candidate) -> tuple[int, int, int, bool, bool, str]:
+        # Names before values: if a parameter makes no difference, none of its values is a default.
+        # Any text before texts of several words, for the same reason.
+        text, growth = repr(candidate), _growth(candidate) >= 0
+        pages = len(found[candidate])
+        return _values(candidate), len(candidate), -pages, growth, ":word}" in text, text
+
+    candidates.sort(key=place)
     # A template to one number is left out if most pages suggest templates to other numbers.
     likely = (
         c

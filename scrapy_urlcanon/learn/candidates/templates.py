@@ -8,13 +8,13 @@ make up most of the pairs, otherwise a field.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import chain, count
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates, common
 from scrapy_urlcanon.learn.candidates.pieces import (
     DIGITS,
-    TEXT,
     Field,
     Filling,
     Pattern,
@@ -26,6 +26,7 @@ from scrapy_urlcanon.learn.candidates.pieces import (
     is_code,
     is_token,
     look_of,
+    text_of_look,
     without_slugs,
 )
 from scrapy_urlcanon.learn.candidates.plausible import is_plausible
@@ -39,7 +40,7 @@ from scrapy_urlcanon.learn.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from scrapy_urlcanon.learn.location import Location
 
@@ -64,6 +65,14 @@ _FIELD = re.compile(r"\{[^{}]*\}")
 
 Literals: TypeAlias = "tuple[str | Field, ...]"
 """What each token becomes: a literal if one value is on enough of the pages, or a field."""
+
+
+_Narrow: TypeAlias = Literal["", "numbers", "titles", "hex"]
+"""Which fields of a template match less than any text: with ``numbers`` a number and the slug
+beside it are fields of their own; with ``titles`` a text that is left out must have several words,
+so that ``/job/7/{title}`` does not match ``/job/7/apply``; with ``hex`` a text must be hexadecimal,
+so that it is clear where the title in ``{title}-{id:hex}`` ends.
+"""
 
 
 class Skeleton(NamedTuple):
@@ -133,6 +142,8 @@ def _rewrites(skeleton: Skeleton, pairs: _Pairs) -> Iterator[tuple[RewriteTempla
         are_said = True
         for literals, pages in _split(pairs.entries, skeleton.plain, slug_share, ()):
             rewrite = _rewrite(skeleton, literals)
+            if len(literals) > skeleton.plain and rewrite is not None and not rewrite.is_valid:
+                rewrite = _rewrite(skeleton, literals, "hex")
             if rewrite is None or not is_plausible(rewrite):
                 continue
             if not all(isinstance(text, str) for text in literals[skeleton.plain :]):
@@ -140,6 +151,9 @@ def _rewrites(skeleton: Skeleton, pairs: _Pairs) -> Iterator[tuple[RewriteTempla
             is_led_back = 2 * len(pages & pairs.led_back) > len(pages)
             # The reverse merges the same URLs, and follows the redirects of the site.
             yield (is_led_back and rewrite.reversed()) or rewrite, pages
+            titles = _rewrite(skeleton, literals, "titles")
+            if titles is not None and titles != rewrite:
+                yield titles, pages
         # If no template can say where a slug begins, as in `b7~S1` and `b7~S3`, each text in its
         # place that is on enough of the pages gets a template of its own.
         if are_said:
@@ -152,7 +166,7 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/node/7/print"), locate("http://a.example/node/7")
     >>> for skeleton, tokens in skeletons(one, other):
-    ...     print(skeleton.middle == ((TEXT,),), skeleton.target, tokens)
+    ...     print(skeleton.middle == ((Field(""),),), skeleton.target, tokens)
     True () ('node', '7', 'print')
     """
     if source.origin != target.origin:
@@ -274,7 +288,7 @@ def _split(
     # Numbers beside a number are those of parts, such as pages of a topic, and no slugs.
     is_part = is_slug and all(map(_OF_PART.match, parts))
     if len(parts) > 1 and not (is_alike or is_part or IN_QUERY in parts):
-        field = DIGITS if all(map(is_number, parts)) else _numbered(parts)
+        field = DIGITS if all(map(is_number, parts)) else text_of_look(parts)
         yield from _split(entries, plain, slug_share, (*literals, field))
     for value in sorted(parts):
         share = slug_share if is_slug and value not in FIRST_PAGE else LITERAL_SHARE
@@ -282,23 +296,12 @@ def _split(
             yield from _split(parts[value], plain, slug_share, (*literals, value))
 
 
-def _numbered(tokens: Iterable[str]) -> Field:
-    """Return the field for some tokens, with their look if all have a number in the same place.
-
-    >>> _numbered(["12-some-title", "7-other"]), _numbered(["12-some-title", "other"])
-    (Field(kind='', look='{number}-{text}'), Field(kind='', look=''))
-    """
-    looks = {look_of(token) for token in tokens}
-    return Field("", looks.pop()) if len(looks) == 1 else TEXT
-
-
 def _rewrite(
-    skeleton: Skeleton, literals: Literals, *, numbered: bool = False
+    skeleton: Skeleton, literals: Literals, narrow: _Narrow = ""
 ) -> RewriteTemplates | None:
     """Return the pair of templates, or None if it would match every URL of that depth.
 
-    :param numbered: whether a number and the slug beside it get fields of their own, so that fewer
-        URLs match.
+    :param narrow: which fields match less than any text.
     """
     head = max(skeleton.head, 0)
     outside = head + skeleton.tail
@@ -309,18 +312,13 @@ def _rewrite(
     names = ["" if i in passed else "_" for i in range(len(literals))]
     names = [mark + chr(ord("a") + i) for i, mark in enumerate(names)]
     slugs = (f"{{_{name}}}" for name in chain("stuvwx", map("s{}".format, count(1))))
+    places = [*map(partial(_in_both, narrow=narrow), literals, names)]
 
-    def found(i: int, *, with_kind: bool = False) -> str:
-        literal = literals[i]
-        if isinstance(literal, str):
-            return literal
-        if not (numbered and literal.look):
-            return f"{{{names[i]}{literal.kind * with_kind}}}"
-        number = f"{{{names[i]}{DIGITS.kind * with_kind}}}"
-        return literal.look.format(number=number, text=f"{{{names[i]}_text}}")
+    def found(i: int) -> str:
+        return places[i][1]
 
     def field(i: int) -> str:
-        return found(i, with_kind=True)
+        return places[i][0]
 
     beside = (text if isinstance(text, str) else next(slugs) for text in literals[skeleton.plain :])
     others, fields = chain(beside, slugs), map(field, count(outside))
@@ -346,9 +344,28 @@ def _rewrite(
         before, after = ([found(i) for i in end] for end in ends)
         target = "/" + "/".join((*before, *map(filled, skeleton.target), *after))
     if not query and ":digits}" not in source and not _FIELD.sub("", source).strip("/"):
-        return None if numbered else _rewrite(skeleton, literals, numbered=True)
+        return None if narrow else _rewrite(skeleton, literals, "numbers")
     new_query = [f"{name}={filled(filling)}" for name, filling in skeleton.target_params]
     return RewriteTemplates(_text(source, query), _text(target, new_query))
+
+
+def _in_both(literal: str | Field, name: str, *, narrow: _Narrow) -> tuple[str, str]:
+    """Return what a literal or a field of this name is in the first template, and in the second.
+
+    >>> _in_both(Field("", sign="-"), "_c", narrow="titles")[0]
+    '{_c:word}-{_c_more}'
+    """
+    if isinstance(literal, str):
+        return literal, literal
+    if narrow == "numbers" and literal.look:
+        text = f"{{{name}_text}}"
+        numbers = f"{{{name}{DIGITS.kind}}}", f"{{{name}}}"
+        one, other = (literal.look.format(number=number, text=text) for number in numbers)
+        return one, other
+    if narrow == "titles" and name.startswith("_") and literal.sign and not literal.look:
+        return f"{{{name}:word}}{literal.sign}{{{name}_more}}", ""
+    kind = ":hex" if narrow == "hex" and literal.is_hex else literal.kind
+    return f"{{{name}{kind}}}", f"{{{name}}}"
 
 
 def _text(path: str, query: Sequence[str]) -> str:
