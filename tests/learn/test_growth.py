@@ -5,6 +5,7 @@ A site with twice as many users or parameters has twice as many words that a rul
 
 from __future__ import annotations
 
+from array import array
 from hashlib import sha1
 from random import Random
 
@@ -14,8 +15,11 @@ from counting import counting
 from scrapy_urlcanon.learn import LearnedRule, Observation
 from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.classes import lucky
+from scrapy_urlcanon.learn.classes.coverage import Share
+from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.links import Links
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.operations.parameters import DropParam
@@ -164,3 +168,53 @@ def test_classes_are_compared_with_those_that_differ_in_one_word(monkeypatch):
         assert len(found.rules) >= count // 4
         numbers.append(len(asked))
     assert numbers[1] < LINEAR * numbers[0]
+
+
+def reach_of(links):
+    """Return the URLs of a site with a page each, and what links reach; a crawl began at 0."""
+    count = 1 + max(max(link) for link in links)
+    groups = Groups(site_of("a.example", [see(f"/{n}", f"{n}") for n in range(count)]))
+    urls = [locate(f"http://a.example/{n}") for n in range(count)]
+    rows = [groups.site.locations.find(url) for url in urls]
+    sources, targets = (array("i", (rows[n] for n in ends)) for ends in zip(*links, strict=True))
+    links = Links(sources, targets, frozenset((rows[0],)), Share(1, 1))
+    return urls, Reach(links, groups, lambda url: url)
+
+
+def test_links_are_not_followed_anew_for_each_class():
+    """What a crawl would miss without the photos of each of twice as many users takes as long."""
+
+    def judging(count):
+        users = range(1, count + 1)
+        photos = {user: range(count + 4 * user, count + 4 * user + 4) for user in users}
+        links = [(0, user) for user in users]
+        links += [(user, photo) for user in users for photo in photos[user]]
+        urls, reach = reach_of(links)
+        classes = [{urls[n] for n in photos[user]} for user in users]
+        return lambda: [reach.missing_without(photos) for photos in classes]
+
+    assert [len(missing) for missing in judging(20)()] == [4] * 20
+    assert growth(judging, (50, 100)) < LINEAR
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_missed_step_by_step_is_what_no_link_leads_to(seed):
+    """One class after the other is skipped; missing is what cannot be reached from the start."""
+    draw = Random(seed)
+    links = [(draw.randrange(n), n) for n in range(1, 30)]
+    links += [(draw.randrange(30), draw.randrange(30)) for _ in range(draw.randrange(30))]
+    urls, reach = reach_of(links)
+    skipped = set()
+
+    def reached(without):
+        found = {0}
+        for _ in range(30):
+            found.update(to for one, to in links if one in found and to not in without)
+        return len(found)
+
+    for _ in range(6):
+        some = set(draw.sample(range(1, 30), 4))
+        missing = reach.missing_without(urls[n] for n in some)
+        assert len(missing) == reached(skipped) - reached(skipped | some)
+        skipped |= some
+        reach.skip(urls[n] for n in some)

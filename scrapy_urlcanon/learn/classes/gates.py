@@ -57,16 +57,17 @@ def gate_rules(
     gates = _behind_one_form(groups, form)
     classes = _classes(gates, groups) if gates else []
     reach = Reach(site.links, groups, form) if classes and site.links else None
-    # Nothing else may lead to the form, or to what it links.
-    missing = reach.missing(()) if reach else set()
     done: set[Location] = set()
     rules: list[LearnedRule] = []
     for (host, template), members in classes:
         new = members - done
         if len(rules) == _MAX_CLASSES or not thresholds.accept_alias(len(new), 0):
             continue
-        if reach and reach.missing(done | members) - missing:
-            continue
+        # Nothing else may lead to the form, or to what it links.
+        if reach:
+            if reach.missing_without(members):
+                continue
+            reach.skip(members)
         done |= members
         evidence = Evidence(
             pages=1,

@@ -137,8 +137,6 @@ class _Skips:
     """The lower bound of the share of declared URLs that were seen, the largest of all accepted
     classes."""
     _refused: list[Refused] = field(init=False, factory=list)
-    _missing: set[int] | None = field(init=False, default=None)
-    """The pages that only skipped URLs lead to; None if they must be computed again."""
     _led: dict[Key, dict[Location, bool]] = field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -208,7 +206,8 @@ class _Skips:
                 domain = self._groups.site.domain
                 rules = [*said(found, evidence, self._pages.look_at, domain, self._thresholds)]
                 self._pages.skipped |= found.members
-                self._missing = None
+                if self._reach is not None:
+                    self._reach.skip(found.members)
                 yield from rules
 
     def _judge(self, found: SkipClass, known: int) -> Evidence | None:
@@ -288,9 +287,7 @@ class _Skips:
         """
         if self._reach is None:
             return 0
-        if self._missing is None:
-            self._missing = self._reach.missing(self._pages.skipped)
-        missing = self._reach.missing(found.members | self._pages.skipped) - self._missing
+        missing = self._reach.missing_without(found.members)
         cut = sum(1 for page in missing if look.others.get(page, 1))
         pages = [page for page in found.telling if look.others[page]]
         is_led_to = 2 * len(missing.intersection(pages)) > len(pages)
