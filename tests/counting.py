@@ -39,14 +39,16 @@ class Counter:
 
 
 @contextmanager
-def counting() -> Iterator[Counter]:
+def counting(*, instructions: bool = False) -> Iterator[Counter]:
+    """Count the calls, and the *instructions* too where they are asked for: that is far slower."""
     counter = Counter()
     if sys.gettrace() or sys.getprofile():
         pytest.skip("something else traces this run: a debugger, or the measure of coverage")
     # A collection may call back: weak references, finalizers.
     gc.disable()
     sys.setprofile(counter.profile)
-    sys.settrace(counter.trace)
+    if instructions:
+        sys.settrace(counter.trace)
     try:
         yield counter
     finally:

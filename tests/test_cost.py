@@ -79,7 +79,7 @@ def crawler(preset: str, **others: object) -> ScrapyCrawler:
 def cost_of_fingerprints(preset: str) -> Cost:
     fingerprint = crawler(preset).request_fingerprinter.fingerprint
     requests = [Request(url) for url in URLS]
-    with counting() as counter:
+    with counting(instructions=True) as counter:
         for request in requests:
             fingerprint(request)
     return Cost(counter.instructions, counter.calls)
@@ -88,7 +88,7 @@ def cost_of_fingerprints(preset: str) -> Cost:
 def cost_of_new_hosts() -> Cost:
     fingerprint = crawler("safe").request_fingerprinter.fingerprint
     requests = [Request(f"https://www.new-host-{number}.example/") for number in range(100)]
-    with counting() as counter:
+    with counting(instructions=True) as counter:
         for request in requests:
             fingerprint(request)
     return Cost(counter.instructions, counter.calls)
@@ -100,7 +100,7 @@ def cost_of_exact_drops(**parts: object) -> Cost:
     requests = [Request(url) for url in URLS[::4]]
     for request in requests:
         made.request_fingerprinter.fingerprint(request)
-    with counting() as counter:
+    with counting(instructions=True) as counter:
         for request in requests:
             dropped.request_dropped(request)
     recorder = Crawl.of(made).recorder
@@ -306,9 +306,9 @@ def test_options_of_requests_are_compiled_once() -> None:
         )
         assert without == f"http://a.example/?sid={number}"
 
-    with counting() as first:
+    with counting(instructions=True) as first:
         ask(1)
-    with counting() as second:
+    with counting(instructions=True) as second:
         ask(2)
     assert second.instructions < first.instructions / 2
     assert rules.canonical_or_none("http://a.example/?ref=1", options={"drop_params": []}) != (

@@ -226,7 +226,7 @@ def test_cost_of_a_drop_does_not_grow_with_what_the_spider_is_at_work_on():
             active.add(request)
             requests.scraped(Response(request.url, request=request))
         dropped = Request(f"{SITE}/{count}?sid=1")
-        with counting() as counter:
+        with counting(instructions=True) as counter:
             requests.dropped(Drop(dropped, f"{SITE}/{count}", b"", frozenset(), "site.example"))
         cost.append(counter.instructions)
     assert cost[2] < 1.1 * cost[1]

@@ -251,7 +251,7 @@ def test_sites_of_which_an_audit_waits_are_looked_at_once():
             for path in "ab":
                 request = Request(f"http://{domain}/{path}?sid=1")
                 audit.dropped(Drop(request, f"http://{domain}/{path}", page, entries, domain))
-        with counting() as counter:
+        with counting(instructions=True) as counter:
             audit.spider_idle()
         cost.append(counter.instructions)
     assert cost[1] < 2.5 * cost[0]

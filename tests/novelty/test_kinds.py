@@ -197,7 +197,7 @@ def test_each_trap_does_not_look_at_all_kinds():
         kinds = Kinds()
         for number in range(20 * count):
             kinds.note(f"http://a.example/?n{number // 20}", 0, has_news=False)
-        with counting() as counter:
+        with counting(instructions=True) as counter:
             assert len(list(kinds.traps())) == count
         cost.append(counter.instructions)
     assert cost[1] < 2.5 * cost[0]
