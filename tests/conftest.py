@@ -111,6 +111,8 @@ def crawl(monkeypatch, tmp_path):
                     "RETRY_TIMES": 0,
                     # Scrapy makes so many tasks for each response, and by default 100.
                     "CONCURRENT_ITEMS": 10,
+                    # A test reads the stats themselves.
+                    "STATS_DUMP": False,
                     **(settings or {}),
                 },
             )

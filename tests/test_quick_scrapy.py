@@ -3,9 +3,12 @@
 from copy import deepcopy
 from importlib.metadata import entry_points
 
-from scrapy import Spider, cmdline
-from scrapy.settings import BaseSettings, Settings, default_settings
+import pytest
+from scrapy import Spider, cmdline, crawler
+from scrapy.settings import BaseSettings, Settings, default_settings, overridden_settings
 from scrapy.utils.deprecate import argument_is_required
+from scrapy.utils.misc import load_object
+from scrapy.utils.test import get_crawler
 
 
 def content(settings):
@@ -64,6 +67,36 @@ def test_changed_copy_changes_neither_the_original_nor_the_defaults():
             made.set(name, "changed", "cmdline")
     assert content(settings) == untouched
     assert content(Settings()) == before
+
+
+def test_settings_that_are_others_are_told_as_by_scrapy():
+    """Those that differ from their default, whatever they are."""
+    own = {**VALUES, "RETRY_TIMES": 7, "USER_AGENT": None, "FEEDS": {"a": {}}}
+    settings = Settings(own)
+    assert dict(crawler.overridden_settings(settings)) == dict(overridden_settings(settings))
+
+
+def test_what_is_enabled_stands_in_the_log(caplog):
+    """Where somebody reads it: the components, and the settings that are others, each in a line."""
+    caplog.set_level("INFO")
+    get_crawler(settings_dict={"EXTENSIONS": {f"{__name__}.Middleware": 5}, "RETRY_TIMES": 7})
+    said = [record.getMessage() for record in caplog.records]
+    (overridden,) = [each for each in said if each.startswith("Overridden settings:\n{")]
+    assert "'RETRY_TIMES': 7" in overridden
+    (enabled,) = [each for each in said if each.startswith("Enabled extensions:\n[")]
+    assert f"'{__name__}.Middleware'" in enabled
+    assert len(enabled.splitlines()) > 2
+
+
+def test_objects_are_loaded_by_their_paths(tmp_path, monkeypatch):
+    """Whether their module has been imported or not; what is not there is told as by Scrapy."""
+    (tmp_path / "never_imported.py").write_text("found = 7\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [load_object("never_imported.found") for _ in range(2)] == [7, 7]
+    assert load_object(f"{__name__}.Middleware") is Middleware
+    for path in ("absent_module.found", "scrapy.absent.Thing"):
+        with pytest.raises(ModuleNotFoundError):
+            load_object(path)
 
 
 class Middleware:
