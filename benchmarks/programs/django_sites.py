@@ -1,4 +1,4 @@
-"""Programs that run with Django: a shop, forums, an archive of mail."""
+"""Programs that run with Django: a shop, forums, an archive of mail, an interface to data."""
 
 from __future__ import annotations
 
@@ -62,5 +62,10 @@ PROGRAMS = (
         *("hyperkitty", "HyperKitty", "mail archive"),
         *("hyperkitty>=1.3.12,<1.4", "whoosh"),
         path="/",
+    ),
+    _program(
+        *("restframework", "Django REST framework", "interface to data"),
+        *("djangorestframework>=3.16,<3.17", "django-filter>=25,<26"),
+        path="/api/",
     ),
 )

@@ -390,6 +390,24 @@ KNOWN = [
         ),
     ),
     Shown(
+        "restframework",
+        "http://a.example/api/authors/",
+        head(
+            "<title>Author List – Django REST framework</title>",
+            css("/static/rest_framework/css/bootstrap.min.css"),
+        ),
+    ),
+    # Styles on another host, and a title of the site's own: what remains is the link.
+    Shown(
+        "restframework",
+        "http://a.example/api/authors/7/",
+        head(
+            css("https://static.example/v7/rest_framework/css/default.css"),
+            shows=link("www.django-rest-framework.org/"),
+        ),
+        place="/api/authors/7/",
+    ),
+    Shown(
         "sphinx",
         "http://a.example/docs/library/os.html",
         head(
