@@ -438,3 +438,12 @@ def test_other_size_than_the_usual_one_is_no_default(size, part):
     """Some parts of listings that go on are the same in another size: the last ones."""
     seen = _listings(20, [15] * 20 + [95] * 10, size=size, part=part)
     assert "default_params" not in str(rules(seen))
+
+
+def test_size_of_the_first_part_is_no_default():
+    """That there is a second part may be a link to nothing: only a later part goes on for sure."""
+    seen = []
+    for i in range(30):
+        first = [f"/list/{i}?page=1", f"/list/{i}?page=1&limit=50"]
+        seen += [*(see(url, f"list {i}") for url in first), see(f"/list/{i}?page=2", "no entries")]
+    assert rules(seen) == {}
