@@ -49,8 +49,8 @@ class Slots:
 @lru_cache(100_000)
 def words(seed: str, count: int) -> str:
     """Return *count* words that depend on *seed* only."""
-    random = Random(seed)
-    return " ".join("".join(random.choices(_SYLLABLES, k=3)) for _ in range(count))
+    syllables = Random(seed).choices(_SYLLABLES, k=3 * count)
+    return " ".join(map("".join, zip(*[iter(syllables)] * 3, strict=True)))
 
 
 def token(random: Random, length: int) -> str:
