@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,22 +57,23 @@ def module_name(path):
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
+@cache
 def imports(path):
-    """Yield each module that the one at *path* imports, with the name that it takes from there.
+    """Return each module that the one at *path* imports, with the name that it takes from there.
 
     Imports within functions and those for type checking are among them.
     """
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "itself") for alias in node.names)
+            found += [(alias.name, "itself") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             for alias in node.names:
                 submodule = f"{node.module}.{alias.name}"
-                if submodule in MODULES:
-                    yield submodule, "itself"
-                else:
-                    yield node.module, alias.name
+                is_module = submodule in MODULES
+                found.append((submodule, "itself") if is_module else (node.module, alias.name))
+    return found
 
 
 def level(module):
