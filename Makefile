@@ -30,6 +30,7 @@ demo: $(PACKAGE)  ## crawl the example site with the plugin off and on, and lear
 	$(BIN)/python example_project/demo.py
 
 test: $(INSTALLED) lint  ## check style and types, run all tests
+	@echo "Running all tests with $(WORKERS) processes; with two this takes from five to ten minutes."
 	$(PYTEST)
 
 test-long: $(INSTALLED)  ## run the long forms of tests whose short forms `make test` runs
