@@ -50,6 +50,9 @@ _ANY_DIGIT = re.compile(r"\d")
 _NUMBER = re.compile("[0-9]+")
 # The beginning of a date, or what may be a hash or a token.
 _DATE_OR_LONG = re.compile(f"[0-9]{{4}}[-_.]?[01][0-9]|[0-9a-z]{{{_LEAST_HASH},}}")
+_NUMBERS = frozenset({"#n", "#h"})
+"""What :func:`fold` makes of a number; if it is long it might be a hash."""
+_UP_TO_NUMBER = re.compile(".*/[0-9]+(?=/|$)")
 _WORD = re.compile(r"[^a-z%]")
 _NO_WORD = re.compile(r"[^\w%-]+")
 
@@ -146,8 +149,9 @@ class KnownIdentifiers:
     """Tells whether an earlier URL had the same numbers, or was the same apart from tokens.
 
     To the other features all numbers are the same. But a second URL with ``id=7`` is one more view
-    of a record that waits already, while ``id=8`` is another record. And if all links of a page
-    contain a session id, no URL is known, but the rest of it is.
+    of a record that waits already, while ``id=8`` is another record. So is a second URL that begins
+    with ``/photo/7``. And if all links of a page contain a session id, no URL is known, but the
+    rest of it is.
 
     >>> identifiers = KnownIdentifiers()
     >>> for query in ("id=7&back=/list?page=1", "id=8&back=/list?page=1", "id=7&back=/all"):
@@ -155,6 +159,10 @@ class KnownIdentifiers:
     ()
     ('known back',)
     ('known id',)
+    >>> for leaf in ("red", "blue"):
+    ...     print(identifiers.of("http://a.example/photo/7/in/", leaf, "", ()))
+    ()
+    ('number known',)
     >>> for session in ("3fa7c01d9e", "9c2e77ab04"):
     ...     print(identifiers.of(f"http://a.example/{session}/", "show", "id=7", [("id", "#n")]))
     ('new but for tokens',)
@@ -178,6 +186,10 @@ class KnownIdentifiers:
         bare = _folder(folder)[2] + _without_tokens(leaf)
         has_tokens = bare != path
         known = []
+        record = _UP_TO_NUMBER.match(path)
+        # With newlines, lest it be taken for a URL that is known but for tokens.
+        if record and self._is_known(f"{record[0]}\n\n"):
+            known.append("number known")
         pieces = [query]
         if "=" in query and _DIGIT.search(query):
             pieces = _SEPARATOR.split(query)[:_MAX_PARAMETERS]
@@ -247,7 +259,13 @@ class UrlFeatures:
         host, above, bare = _folder(folder)
         last = fold(leaf) if host else leaf
         pairs = _pairs(query) if query else ()
-        if query or bare != folder or ("#" in last and last != "#n" and _may_have_token(last)):
+        if (
+            query
+            or bare != folder
+            or last in _NUMBERS
+            or not _NUMBERS.isdisjoint(above)
+            or ("#" in last and _may_have_token(last))
+        ):
             context += self.identifiers.of(folder, leaf, query, pairs)
         asked = (host, above, last, pairs, context, linked_by)
         known = self._known.get(asked)
