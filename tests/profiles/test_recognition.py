@@ -3,7 +3,8 @@
 import time
 
 import pytest
-from profiles.pages import EVERYTHING, KNOWN, OTHERS, generator, head
+from profiles.other_pages import OTHERS
+from profiles.pages import EVERYTHING, KNOWN, generator, head
 
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.profiles.catalogue import names, our_profiles, profile
