@@ -274,6 +274,15 @@ def from_url(url: Url) -> Location:
     return _located(_origin(url.scheme, host), url.path, params)
 
 
+def without_param(location: Location, param: str) -> Location:
+    """Return *location* without a parameter, wherever it stands with this value.
+
+    >>> without_param(locate("http://a.example/list?page=2&limit=20"), "limit=20").url
+    'http://a.example/list?page=2'
+    """
+    return location._replace(params=tuple([other for other in location.params if other != param]))
+
+
 def with_path(location: Location, path: str) -> Location:
     """Return a location with another path, normalized again if necessary."""
     new = Location(location.origin, path, location.params)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.classes.parts_seen import part_of
-from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.location import name_of, value_of, without_param
 from scrapy_urlcanon.learn.operations.parameters import DropValue
 from scrapy_urlcanon.learn.vocabulary import is_number, is_page_size
 
@@ -30,17 +30,13 @@ def usual_sizes(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
         for param in source.params
         if is_page_size(name_of(param))
         and is_number(value_of(param))
-        and (target := _without(source, param)) in locations
+        and (target := without_param(source, param)) in locations
     ]
     last = _last_parts(duplicates.groups.pages) if found else {}
     for page, target, param in found:
         part = part_of(target)
         if part and part.is_named and 1 < part.number < last[part.thing]:
             yield (DropValue(name_of(param), value_of(param)),), page
-
-
-def _without(location: Location, param: str) -> Location:
-    return location._replace(params=tuple([other for other in location.params if other != param]))
 
 
 def _last_parts(locations: Iterable[Location]) -> dict[Location, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.classes.shapes import shape_of
-from scrapy_urlcanon.learn.location import Location, host_of, name_of, value_of
+from scrapy_urlcanon.learn.location import Location, host_of, name_of, value_of, without_param
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_paging
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def part_of(location: Location) -> Part | None:
     origin, path, params = location
     for param in params:
         if is_paging(name_of(param)) and _COUNT.fullmatch(value := value_of(param)):
-            others = tuple([other for other in params if other != param])
-            return Part(Location(origin, path, others), int(value), is_named=True)
+            return Part(without_param(location, param), int(value), is_named=True)
     found = PART_OF_LISTING.search(path)
     if found and _COUNT.fullmatch(found[1]):
         thing = Location(origin, _without(found).rstrip("/"), params)

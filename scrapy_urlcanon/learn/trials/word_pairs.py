@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.confidence import MAX_FALSE, at_most_drawn
-from scrapy_urlcanon.learn.location import host_of, name_of
+from scrapy_urlcanon.learn.location import host_of, name_of, without_param
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_ordering
 
@@ -205,7 +205,7 @@ def _is_default_order(
 def _without(location: Location, text: str) -> Location:
     """Return a URL without one segment or parameter."""
     if text in location.params:
-        return location._replace(params=tuple(param for param in location.params if param != text))
+        return without_param(location, text)
     segments = location.path.split("/")
     segments.remove(text)
     return location._replace(path="/".join(segments))
