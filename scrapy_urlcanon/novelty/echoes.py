@@ -98,11 +98,21 @@ def echoes_of(url: str) -> list[str]:
     rest = url[: 10 * _MOST_LENGTH].partition("://")[2].partition("/")[2]
     found: dict[str, None] = {}
     for piece in _BETWEEN.split(rest)[:_MOST_TEXTS]:
-        text = " ".join(unquote_plus(piece)[:_MOST_LENGTH].lower().split())
+        text = as_shown(unquote_plus(piece)[:_MOST_LENGTH])
         spaced = text.replace("_", " ")
         # Unchanged, as words, and each without a namespace.
         forms = (text, spaced, spaced.replace("-", " "))
         for each in (*forms, *(form.rpartition(":")[2] for form in forms)):
-            if len(each) >= _LEAST and not each.isdecimal():
+            if is_telling(each):
                 found[each] = None
     return sorted(found, key=len, reverse=True)
+
+
+def as_shown(text: str) -> str:
+    """Return *text* in lower case, with single spaces, so that it compares with that of a page."""
+    return " ".join(text.lower().split())
+
+
+def is_telling(text: str) -> bool:
+    """Tell whether *text* is long enough, and no number, so that no page has it by chance."""
+    return len(text) >= _LEAST and not text.isdecimal()

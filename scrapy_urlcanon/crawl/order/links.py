@@ -15,6 +15,7 @@ from scrapy.utils.gz import gzip_magic_number
 
 from scrapy_urlcanon.crawl.origins import as_sent
 from scrapy_urlcanon.crawl.reading import links_of, tree_of
+from scrapy_urlcanon.novelty.echoes import as_shown, is_telling
 
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]
@@ -28,7 +29,7 @@ OF_SECTIONS: Final = tuple(f"sections {bound}" for bound in _SECTIONS)
 """The features of a link to a page of which more than 1, 2, 4 or 8 other places are linked too."""
 _LESS: Final = 0.8
 """The worth of a page that declares another URL as canonical, or that it is not to be indexed."""
-_MOST_QUESTIONS, _LEAST = 100, 3
+_MOST_QUESTIONS: Final = 100
 _KEPT: Final = 1 << 8
 _VALUE = re.compile("=([^&;#]*)")
 _IN_HEAD = XPath(
@@ -129,9 +130,9 @@ def questions_of(response: Response) -> list[str]:
         query = address.partition("?")[2]
         if "=" in query and len(found) < _MOST_QUESTIONS:
             # Going through the texts of an element takes seven times as long.
-            label = _spaced("".join(link.itertext()) if len(link) else link.text or "")
+            label = as_shown("".join(link.itertext()) if len(link) else link.text or "")
             for asked in map(_asked, _VALUE.findall(query)):
-                if len(asked) >= _LEAST and asked in label and not asked.isdecimal():
+                if is_telling(asked) and asked in label:
                     found[asked] = None
     return [*found]
 
@@ -139,11 +140,7 @@ def questions_of(response: Response) -> list[str]:
 # Cached, since the links of a menu ask for the same on every page.
 @lru_cache(_KEPT)
 def _asked(value: str) -> str:
-    return _spaced(unquote_plus(value))
-
-
-def _spaced(text: str) -> str:
-    return " ".join(text.lower().split())
+    return as_shown(unquote_plus(value))
 
 
 def trust(response: Response) -> float:
