@@ -62,14 +62,16 @@ def problem_of_file(template: str) -> str | None:
     >>> problem_of_file("/")
     'expected the path of a file, got that of a directory'
     """
-    return problem_of(template) or problem_of_path(example(template))
+    return problem_of(template) or _problem_of_place(example(template))
 
 
 def problem_of_path(path: str) -> str | None:
     """Return what is wrong with *path*, which has no placeholders, as that of a file, or None."""
-    problem = _problem_of_text(path)
-    if problem:
-        return problem
+    return _problem_of_text(path) or _problem_of_place(path)
+
+
+def _problem_of_place(path: str) -> str | None:
+    """Return why no file can be opened at *path*, by a look at the disk, or None."""
     try:
         is_directory = Path(path).is_dir()
     except OSError as error:

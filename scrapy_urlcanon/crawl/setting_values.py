@@ -86,11 +86,11 @@ def share_of_rest(name: str, value: Any) -> float:
     That is below 1, which is meant as "on" or as a percentage.
     """
     number = share(name, value)
-    if number == 0 or _LEAST_SHARE <= number < 1:
-        return number
-    if number < 1:
+    if number == 1:
+        raise _expected(name, "a share below 1, such as 0.01 for one in a hundred", value)
+    if 0 < number < _LEAST_SHARE:
         raise _expected(name, f"0 or a share of at least {_LEAST_SHARE:f}", value)
-    raise _expected(name, "a share below 1, such as 0.01 for one in a hundred", value)
+    return number
 
 
 def order(name: str, value: Any) -> str | None:
