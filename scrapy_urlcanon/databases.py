@@ -16,6 +16,7 @@ def use_write_ahead_log(database: sqlite3.Connection, *, patience: float) -> Non
 
     >>> database = sqlite3.connect(":memory:")
     >>> use_write_ahead_log(database, patience=1)
+    >>> database.close()
 
     :param patience: for how many seconds to try.
     :raises sqlite3.OperationalError: if another process is in the way all that time.

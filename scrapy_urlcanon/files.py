@@ -7,6 +7,7 @@ import re
 import tempfile
 from errno import ENOENT
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import did_you_mean
@@ -73,7 +74,7 @@ def problem_of_path(path: str) -> str | None:
 def _problem_of_place(path: str) -> str | None:
     """Return why no file can be opened at *path*, by a look at the disk, or None."""
     try:
-        is_directory = Path(path).is_dir()
+        is_directory = S_ISDIR(mode_of(Path(path)))
     except OSError as error:
         # In a folder without permission, or with a name that no file can have.
         return f"cannot be used: {why_unreadable(error)}"
@@ -172,12 +173,27 @@ def why_unreadable(error: OSError | ValueError) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
+def mode_of(path: Path) -> int:
+    """Return the type and the permissions of the file at *path* (``st_mode``), or 0 if none exists.
+
+    Unlike ``Path.exists()`` and its like, which since Python 3.14 answer no to whatever is wrong.
+
+    :raises OSError: if that cannot be determined: *path* is in a folder without permission, or has
+        a name that no file can have.
+    """
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
 def is_special(path: Path) -> bool:
     """Tell whether *path* is a device, a pipe or a socket, which must not be replaced by a file.
 
     :raises OSError: if that cannot be determined.
     """
-    return path.exists() and not path.is_file() and not path.is_dir()
+    mode = mode_of(path)
+    return bool(mode) and not S_ISREG(mode) and not S_ISDIR(mode)
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ import time
 from contextlib import closing, nullcontext
 from datetime import datetime, timezone
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -15,6 +16,7 @@ from scrapy.exceptions import UsageError
 from scrapy_urlcanon.commands.base import Action, domain_of_argument, lines_of_input
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.files import mode_of
 from scrapy_urlcanon.redaction import redact, visible
 from scrapy_urlcanon.wording import count_of, seconds_of
 
@@ -68,8 +70,9 @@ JSON Lines do; - is standard input. With both --domain and --older, pages have t
         try:
             if what == "import":
                 return _import(path, arguments.files)
-            if not path.is_file():
-                reason = "expected a file, not a directory" if path.is_dir() else "no such file"
+            mode = mode_of(path)
+            if not S_ISREG(mode):
+                reason = "expected a file, not a directory" if S_ISDIR(mode) else "no such file"
                 raise UsageError(f"{path}: {reason}")
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, before)
