@@ -128,6 +128,14 @@ class PageFingerprints:
             return sha1(url.encode()).digest()  # noqa: S324
         return self._of_url(Request(url), url)
 
+    def beside_rules(self, request: Request) -> bytes:
+        """Return what tells *request* apart from others for its URL, whatever the rules are.
+
+        A fallback may consider headers or page objects, which make two pages of one URL. Empty if
+        the fallback is Scrapy's default class, which does not.
+        """
+        return b"" if self._fallback_is_default else self._fallback.fingerprint(request)
+
     def was_asked_for(self, url: str) -> bool:
         """Tell whether the fingerprint of a plain request for *url* was asked for recently."""
         return url in self._memo

@@ -5,6 +5,7 @@ from audited_shop import SETTINGS, WRONG, product
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import fingerprint
 from sites import SITE, FollowSpider, links
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
@@ -194,3 +195,46 @@ async def test_what_is_not_filtered_is_rewritten_for_each_callback(crawl, is_fir
     assert result.figures["audit/suspended/drop_params/id"] == 1
     assert {*urls} <= looked_at
     assert {url.removeprefix(SITE) for url in urls} <= {*result.pages}
+
+
+class HeaderFingerprinter:
+    """A user's fingerprinter: requests with another Accept-Language are other pages."""
+
+    def fingerprint(self, request):
+        return fingerprint(request, include_headers=["Accept-Language"])
+
+
+class InTwoLanguages(FollowSpider):
+    """Requests each linked URL in two languages."""
+
+    def parse(self, response):
+        yield {"url": f"{response.url} {response.text.partition(' ')[0]}", "text": ""}
+        for link in response.css("a"):
+            for language in ("en", "de"):
+                yield response.follow(link, headers={"Accept-Language": language})
+
+
+@pytest.mark.parametrize("share", [1e-9, 1])
+@deferred_f_from_coro_f
+async def test_pages_that_a_header_tells_apart_all_come_once_a_wrong_rule_falls(crawl, share):
+    """If the user's fingerprinter considers a header, one URL may be dropped for two pages."""
+    urls = [f"/p?id={n}" for n in range(12)]
+
+    def respond(request):
+        if request.target == "/":
+            return links(*urls)
+        language = request.headers["accept-language"]
+        return page(f"{language} {product(f'{request.query}{language}').body.decode()}")
+
+    result = await crawl(
+        respond,
+        {
+            **WRONG,
+            **SETTINGS,
+            "URLCANON_AUDIT": share,
+            "REQUEST_FINGERPRINTER_CLASS": HeaderFingerprinter,
+        },
+        spider=InTwoLanguages,
+    )
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {f"{url} {language}" for url in urls for language in ("en", "de")} <= {*result.pages}

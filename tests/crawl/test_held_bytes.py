@@ -175,7 +175,7 @@ def test_time_that_it_takes_to_weigh_is_bounded(width):
 def test_responses_of_a_few_bytes_are_held_in_bounded_memory():
     """Small responses are counted with their headers and requests, not by their bodies alone."""
     headers = {name: bytes(20) for name in ("Date", "ETag", "Server", "Set-Cookie", "Vary", "Via")}
-    held = HeldResponses(2_000_000)
+    held = HeldResponses(2_000_000, lambda _: b"")
     tracemalloc.start()
     for number in range(1_000):
         url = f"http://site.example/{number}"
@@ -185,3 +185,13 @@ def test_responses_of_a_few_bytes_are_held_in_bounded_memory():
     tracemalloc.stop()
     assert held.get("http://site.example/999") is not None
     assert taken < 700_000
+
+
+def test_response_is_held_for_requests_that_nothing_beside_the_url_tells_apart():
+    """If the user's fingerprinter considers a header, each request gets its own response."""
+    held = HeldResponses(2_000_000, lambda request: request.headers["X-Kind"])
+    url = "http://site.example/"
+    requests = [Request(url, headers={"X-Kind": kind}) for kind in ("a", "b")]
+    held.hold(url, Response(url, body=b"a", request=requests[0]))
+    assert held.take(requests[1]) is None
+    assert held.take(requests[0]).body == b"a"

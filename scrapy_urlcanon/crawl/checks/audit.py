@@ -80,8 +80,8 @@ class Audit:
         self._sample = AuditSample(self._canonicalizer, settings.audit, settings.audit_max_false)
         self.sites = self._sample.records.sites
         """The evidence about the pages of each domain."""
-        self._variants = DroppedVariants(crawler, settings)
-        self.held = HeldResponses(settings.pending_max_bytes)
+        self._variants = DroppedVariants(crawler, settings, self._fingerprints)
+        self.held = HeldResponses(settings.pending_max_bytes, self._fingerprints.beside_rules)
         """Responses of audited variants that may yet be given to the spider."""
         self.cases = AuditCases(
             crawler,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped.drop import Drop
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
 _FOUND = 20
@@ -32,10 +33,13 @@ class DroppedVariants:
     oldest are forgotten.
     """
 
-    def __init__(self, crawler: Crawler, settings: CrawlSettings) -> None:
+    def __init__(
+        self, crawler: Crawler, settings: CrawlSettings, fingerprints: PageFingerprints
+    ) -> None:
         self._max_count = settings.audit_max_pending
         self._max_bytes = settings.pending_max_bytes
         self._crawler = crawler
+        self._fingerprints = fingerprints
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
         # The same drops in the same order, by domain, since a broad crawl has many domains.
         self._by_domain: dict[str, dict[str, Drop]] = {}
@@ -52,7 +56,7 @@ class DroppedVariants:
 
         A request of the spider replaces one that an audit made up.
         """
-        key = key_of(drop.request)
+        key = self._key_of(drop.request)
         known = self._remembered.get(key)
         if known and known.is_made_up and not drop.is_made_up:
             self.forget(known.request)
@@ -64,7 +68,7 @@ class DroppedVariants:
 
     def replace(self, drop: Drop) -> None:
         """Replace the drop that has the same request by *drop*, whose fingerprint is new."""
-        key = key_of(drop.request)
+        key = self._key_of(drop.request)
         self._remembered[key] = self._by_domain[drop.domain][key] = drop
 
     @property
@@ -74,11 +78,11 @@ class DroppedVariants:
 
     def has(self, request: Request) -> bool:
         """Tell whether a request with the same key as *request* is remembered."""
-        return key_of(request) in self._remembered
+        return self._key_of(request) in self._remembered
 
     def of(self, request: Request) -> Request | None:
         """Return the remembered request with the same key as *request*, or None."""
-        drop = self._remembered.get(key_of(request))
+        drop = self._remembered.get(self._key_of(request))
         return drop.request if drop else None
 
     def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
@@ -99,7 +103,7 @@ class DroppedVariants:
 
         None as well if an audit had made it up, since the spider never asked for it.
         """
-        key = key_of(request)
+        key = self._key_of(request)
         drop = self._remembered.pop(key, None)
         if drop:
             self._held.remove(drop.request)
@@ -124,10 +128,10 @@ class DroppedVariants:
             well.
         """
         if page is None:
-            insort(self._postponed, (rank, key_of(request)))
+            insort(self._postponed, (rank, self._key_of(request)))
             del self._postponed[self._max_count :]
         else:
-            self._early.setdefault(page, []).append((rank, key_of(request)))
+            self._early.setdefault(page, []).append((rank, self._key_of(request)))
             self._early_count += 1
             while self._early_count > self._max_count:
                 self._early_count -= len(self._early.pop(next(iter(self._early))))
@@ -158,6 +162,10 @@ class DroppedVariants:
             del self._postponed[index]
             if drop:
                 yield drop
+
+    def _key_of(self, request: Request) -> str:
+        apart = self._fingerprints.beside_rules(request)
+        return f"{key_of(request)} {apart.hex()}" if apart else key_of(request)
 
     def _make_room(self) -> None:
         remembered = self._remembered

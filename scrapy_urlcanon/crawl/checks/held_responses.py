@@ -9,6 +9,8 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, OF_ANOTHER_URL, asks_by_ur
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_ASKED_KEY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.http import Response
 
@@ -24,9 +26,11 @@ class HeldResponses:
 
     :param pending_max_bytes: the value of ``URLCANON_PENDING_MAX_BYTES``. A quarter of it is for
         these responses; when they take more, the oldest are forgotten.
+    :param beside_rules: returns what tells a request apart from others for its URL.
     """
 
-    def __init__(self, pending_max_bytes: int) -> None:
+    def __init__(self, pending_max_bytes: int, beside_rules: Callable[[Request], bytes]) -> None:
+        self._beside_rules = beside_rules
         self._max_bytes = pending_max_bytes // _PART
         self._responses: OrderedDict[str, Response] = OrderedDict()
         self._bytes = 0
@@ -57,12 +61,16 @@ class HeldResponses:
         if request.meta.get(BROWSER_PAGE_ASKED_KEY):
             # The callback expects the browser page, which was closed after the audit.
             return None
-        response = self._responses.pop(request.url, None)
+        response = self._responses.get(request.url)
         if response is None:
             return None
+        fetched = response.request
+        if fetched and self._beside_rules(fetched) != self._beside_rules(request):
+            return None
+        del self._responses[request.url]
         self._bytes -= _size_of(response)
-        if response.request:
-            brought, audit = response.request.meta, mark_of(response.request, AUDIT) or {}
+        if fetched:
+            brought, audit = fetched.meta, mark_of(fetched, AUDIT) or {}
             of_link = {*OF_ANOTHER_URL, *audit.get("meta", ())}
             for key in brought.keys() - request.meta.keys() - of_link:
                 request.meta[key] = brought[key]
