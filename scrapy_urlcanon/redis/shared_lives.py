@@ -87,7 +87,7 @@ class SharedLives(PageLives["Request"]):
             self._tell(page, callback, "r")
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
-        """Note that *page* is needed again: the depth limit may have cut off links."""
+        """Note that *page* is needed again: what came of it may not be all, or no page."""
         super().cut_off(page, callback)
         if self.state(page, callback) is not State.EXPECTED:
             self._tell(page, callback, "r")

@@ -324,6 +324,10 @@ class Audit:
             listener(pair)
         if pair.judgement.verdict is not Verdict.CANNOT_TELL or case.has_control:
             self._sample.is_answered = True
+        has_nothing_kept = case.comparison is None and self._contents.get(pair.page) is None
+        if has_nothing_kept and self._requests.ask_anew(case.drop):
+            # Once there is something, the variant can be compared with that.
+            case.is_refused = True
         self._sample.note_audited(pair.url, is_refused=case.is_refused and not pair.is_same)
         self.verdicts.count(case, pair)
         self._sample.go_on_with(pair.entries, pair.domain)

@@ -254,7 +254,7 @@ class PageLives(Generic[R]):
         self._move(page, callback, Event.RAISED)
 
     def cut_off(self, page: bytes, callback: Hashable) -> None:
-        """Note that *callback* needs *page* again: the depth limit may have cut off links."""
+        """Note that *callback* needs *page* again: what it got of it may not be all, or no page."""
         self._move(page, callback, Event.CUT_OFF)
 
     def asked_again(self, page: bytes, callback: Hashable, step: tuple[bytes, Hashable]) -> bool:

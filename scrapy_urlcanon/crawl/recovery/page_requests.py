@@ -330,6 +330,25 @@ class PageRequests:
             return Fate.FORGOTTEN
         return self.lives.dropped(page, callback, url, variant)
 
+    def ask_anew(self, drop: Drop) -> bool:
+        """Fetch the dropped request if the first URL of its page gave an error in place of it.
+
+        The callback, which handles errors, had two of them, and a wrong rule may have merged these.
+
+        :return: whether the request is fetched, or waits for another one that is.
+        """
+        request = drop.request
+        page, callback = self._fingerprints.page(request), self._callback(request)
+        if not self.urls.has_led(page, callback, drop.first):
+            return False
+        self.lives.cut_off(page, callback)
+        fate = self.lives.dropped(page, callback, as_sent(request.url), request)
+        if fate is Fate.FORGOTTEN:
+            # It is one of those that gave an error.
+            self.lives.led(page, callback)
+            self.lives.confirmed(page, callback)
+        return fate is not Fate.FORGOTTEN
+
     def offer_original(self, request: Request) -> None:
         """Let the URL that *request* was rewritten from wait for its page, as :meth:`sent` does."""
         if mark_of(request, REWRITTEN) and self._settings.rescue:

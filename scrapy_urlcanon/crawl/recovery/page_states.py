@@ -52,8 +52,8 @@ class Event(enum.Enum):
     RAISED = "raised"
     """The callback that was given it raised an exception."""
     CUT_OFF = "cut off"
-    """It is linked at a smaller depth than before, and the depth limit may have cut off its
-    links."""
+    """It is linked at a smaller depth than before, and the depth limit may have cut off its links.
+    Or only errors came in its place, and an audit has nothing to compare with."""
     CONFIRMED = "confirmed"
     """The callback that was given it returned without an exception."""
     AGAIN = "again"
