@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from scrapy_urlcanon.wording import by_count, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 PREFIX: Final = "urlcanon/"
 OTHER_DOMAINS: Final = "other"
@@ -18,6 +22,8 @@ OTHER_DOMAINS: Final = "other"
 NO_NEWS: Final = "urlcanon_no_news"
 """Scrapy's ``finish_reason`` of a crawl that ``URLCANON_STOP`` ended."""
 _LONGEST_NAME: Final = 200
+_refused: WeakSet[Crawler] = WeakSet()
+"""The crawls whose collector refused a stat, which is logged once."""
 
 
 def name_in_stats(text: str) -> str:
@@ -220,11 +226,11 @@ class Stat(Enum):
 
     def inc(self, crawler: Crawler, count: int = 1, **names: str) -> None:
         """Add *count* to this stat of *crawler*; *names* are as for :meth:`key`."""
-        crawler.stats.inc_value(self.key(**names), count)
+        _tell(crawler, crawler.stats.inc_value, self.key(**names), count)
 
     def set(self, crawler: Crawler, value: float | str, **names: str) -> None:
         """Set this stat of *crawler* to *value*; *names* are as for :meth:`key`."""
-        crawler.stats.set_value(self.key(**names), value)
+        _tell(crawler, crawler.stats.set_value, self.key(**names), value)
 
     def counts(self, stats: Mapping[str, Any]) -> dict[str, int]:
         """Return the counts in *stats* by the value of the only placeholder, highest first.
@@ -243,3 +249,20 @@ OWN_REQUESTS: Final = (
     Stat.RESCUE_SENT,
 )
 """Of the requests that the plugin sent although one for their page had been dropped."""
+
+
+def _tell(crawler: Crawler, tell: Callable[[str, Any], None], key: str, value: Any) -> None:
+    """Call *tell* with *key* and *value*. If it raises, no page is to be lost because of that.
+
+    The collector (``STATS_CLASS``) may be the user's, and take other keys or values than these.
+    """
+    try:
+        tell(key, value)
+    except Exception:
+        if crawler not in _refused:
+            _refused.add(crawler)
+            logger.exception(
+                "The stat %(key)s cannot be kept. The crawl goes on, and no further one is logged.",
+                {"key": key},
+                extra={"spider": crawler.spider},
+            )

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from loopback import page
+from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, known_stats, links, site
 
@@ -72,3 +73,42 @@ async def test_names_that_a_site_makes_up_are_shortened(crawl):
     entries = [name for name in result.figures if name.startswith("dropped/entry/keep_params:")]
     assert len(entries) == len(names)
     assert max(map(len, result.figures)) < 300
+
+
+class OwnCollector(MemoryStatsCollector):
+    """Takes only the stats of Scrapy."""
+
+    def inc_value(self, key, *args, **kwargs):
+        self._check(key)
+        super().inc_value(key, *args, **kwargs)
+
+    def set_value(self, key, *args, **kwargs):
+        self._check(key)
+        super().set_value(key, *args, **kwargs)
+
+    def _check(self, key):
+        if key.startswith(PREFIX):
+            raise ValueError(key)
+
+
+@deferred_f_from_coro_f
+async def test_collector_that_refuses_stats_costs_no_page(crawl, caplog):
+    """If the collector raises at a stat of ours, all pages come, and the log says so once."""
+    urls = [f"/p{n}?sid={sid}" for sid in range(2) for n in range(5)]
+    result = await crawl(
+        site(
+            {
+                "/": links(*urls),
+                **{url: page(url, status=500 if "sid=0" in url else 200) for url in urls},
+            }
+        ),
+        {
+            "STATS_CLASS": OwnCollector,
+            "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+            "URLCANON_AUDIT": 1.0,
+        },
+    )
+    assert result.pages == ["/", *(url for url in urls if "sid=1" in url)]
+    assert [record.levelname for record in caplog.records if "cannot be kept" in record.msg] == [
+        "ERROR"
+    ]
