@@ -76,28 +76,39 @@ def with_url(request: Request, url: str, meta: dict[str, Any] | None = None) -> 
     return duplicate
 
 
+def sent_to(request: Request, url: str, meta: dict[str, Any] | None = None) -> Request:
+    """Return a copy of *request* that may be sent to *url*, and has *meta* if given.
+
+    If that is another site, or would be sent unencrypted though *request* is not, credentials are
+    removed, as by a redirect (Scrapy 2.19, ``downloadermiddlewares/redirect.py``).
+
+    >>> request = Request("https://a.example/", headers={"Authorization": "Basic c2VjcmV0"})
+    >>> [sent_to(request, f"{url}.example/").headers for url in ("https://www.a", "http://a")]
+    [{b'Authorization': [b'Basic c2VjcmV0']}, {}]
+    """
+    copy = with_url(request, url, meta)
+    is_exposed = request.url.startswith("https:") and not copy.url.startswith("https:")
+    if is_exposed or domain_of(request.url) != domain_of(copy.url):
+        # A copy of a subclass may share them.
+        copy.headers = copy.headers.copy()
+        for name in _CREDENTIALS:
+            copy.headers.pop(name, None)
+        copy.cookies = {}
+    return copy
+
+
 def marked(request: Request, reason: str, url: str | None = None, **details: Any) -> Request:
     """Return a copy of *request*, for *url* if given, marked with *reason* and *details*."""
     url = request.url if url is None else url
-    copy = with_url(request, url, meta=dict(request.meta))
+    copy = sent_to(request, url, meta=dict(request.meta))
     # The URL of the copy, since the constructor escapes characters.
     copy.meta[MARK_KEY] = {"reason": reason, "url": copy.url, **details}
     return copy
 
 
 def rewritten(request: Request, url: str, **details: Any) -> Request:
-    """Return a request for *url* that replaces *request*; :func:`original_of` is the inverse.
-
-    If the site is another one, credentials are removed as by a redirect (Scrapy 2.19,
-    ``downloadermiddlewares/redirect.py``).
-    """
-    copy = marked(request, REWRITTEN, url, original=request.url, **details)
-    if domain_of(request.url) != domain_of(copy.url):
-        # A copy of a subclass may share them.
-        copy.headers = copy.headers.copy()
-        for name in _CREDENTIALS:
-            copy.headers.pop(name, None)
-    return copy
+    """Return a request for *url* that replaces *request*; :func:`original_of` is the inverse."""
+    return marked(request, REWRITTEN, url, original=request.url, **details)
 
 
 def mark_of(request: Request, reason: str) -> dict[str, Any] | None:

@@ -1,7 +1,8 @@
-"""No log line and no stat shows userinfo or what looks like a secret."""
+"""Secrets of the spider and of URLs: neither shown, nor sent elsewhere."""
 
 import logging
 
+import pytest
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -37,3 +38,36 @@ async def test_crawl_shows_no_secret(crawl, caplog):
     assert len(ours) >= 3
     assert SECRET not in "".join(ours)
     assert SECRET not in str(result.figures)
+
+
+@pytest.mark.parametrize(
+    ("first", "rule"),
+    [
+        ("http://site.example", {"scheme": "https"}),
+        ("https://other.example", {"host_aliases": {"other.example": "site.example"}}),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_audit_sends_credentials_to_their_own_site_and_encrypted(crawl, first, rule):
+    """An audit compares with a URL of another site or scheme without credentials for that."""
+    sent = set()
+
+    def respond(request):
+        secrets = {request.headers.get("authorization"), request.headers.get("cookie")} - {None}
+        sent.update((request.url.split("/p")[0], secret) for secret in secrets)
+        return page(request.url)
+
+    start = [Request(f"{first}/p{number}") for number in range(9)]
+    start += [
+        Request(
+            f"https://site.example/p{number}",
+            headers={"Authorization": "secret"},
+            cookies={"token": "secret"},
+            priority=-1,
+        )
+        for number in range(9)
+    ]
+    settings = {"URLCANON_RULES": {"*": rule}, "URLCANON_AUDIT": 1.0}
+    result = await crawl(respond, settings, start=start)
+    assert len(result.hits) > 18, "no first URL was fetched again"
+    assert sent == {("https://site.example", "secret"), ("https://site.example", "token=secret")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from attrs import define
 
 from scrapy_urlcanon.crawl.answers import has_nothing
-from scrapy_urlcanon.crawl.own_requests import with_url
+from scrapy_urlcanon.crawl.own_requests import sent_to
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
@@ -124,5 +124,5 @@ class Blame:
         self._held.hold(look, response)
         if self._held.get(look):
             self._first_urls.made_up.add(look)
-            request = with_url(drop.request, look)
+            request = sent_to(drop.request, look)
             self._variants.remember(drop._replace(request=request, is_made_up=True))

@@ -21,7 +21,13 @@ from scrapy_urlcanon.crawl.declared.dropped_requests import DroppedRequests
 from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped.drop import DECLARED, Drop
-from scrapy_urlcanon.crawl.own_requests import RELEASED, is_unfiltered, marked, with_url
+from scrapy_urlcanon.crawl.own_requests import (
+    RELEASED,
+    is_unfiltered,
+    marked,
+    sent_to,
+    with_url,
+)
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.scheduling.engine import on_idle
@@ -337,7 +343,7 @@ class DeclaredCanonicalPages:
             self._open.close(each)
             self._count(claim, each.content.digest, same_page=True)
         else:
-            request = with_url(template, claim.target)
+            request = sent_to(template, claim.target)
             is_begun = self._audit.cases.compare(
                 Drop(request, claim.url, claim.target_page, DECLARED, way.domain),
                 claim.page,
