@@ -167,3 +167,23 @@ async def test_nothing_is_kept_of_crawl_that_is_over(crawl, settings):
     del result
     gc.collect()
     assert crawler() is None
+
+
+@deferred_f_from_coro_f
+async def test_what_one_entry_drops_pushes_out_nothing_of_another_one(crawl):
+    """Session ids in all links leave room for what a wrong entry drops, and that comes."""
+    pages = [f"/p?id={n}" for n in range(12)]
+    result = await crawl(
+        lambda request: (
+            links(*pages, *(f"/q?sid={n}" for n in range(60)))
+            if request.target == "/"
+            else product(request.query if request.path == "/p" else 0)
+        ),
+        {
+            **SETTINGS,
+            "URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}},
+            "URLCANON_AUDIT_MAX_PENDING": 24,
+        },
+    )
+    assert result.figures["audit/suspended/drop_params/id"] == 1
+    assert {*pages} <= {*result.pages}

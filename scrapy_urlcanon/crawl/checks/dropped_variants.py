@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import OrderedDict
 from hashlib import blake2b
+from heapq import heapify, heappop, heapreplace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,23 +15,31 @@ from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
+    from typing import TypeAlias, TypeVar
 
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.dropped.drop import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
+    K = TypeVar("K", bound=Hashable)
+    _Kind: TypeAlias = tuple[str, tuple[RuleEntry, ...]]
+
 _FOUND = 20
+_MADE_AT_ONCE = 100
+"""If there are too many drops, so small a part of the room is made at once."""
 
 
 class DroppedVariants:
     """Remembers the dropped variants that may yet be audited or let through.
 
     They are let through if an entry that merged them is suspended. If there are too many, the
-    oldest are forgotten.
+    oldest of those are forgotten that the entries with the most drops merged: a session id in all
+    links must not push out what a rarer entry dropped.
     """
 
     def __init__(
@@ -43,6 +52,8 @@ class DroppedVariants:
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
         # The same drops in the same order, by domain, since a broad crawl has many domains.
         self._by_domain: dict[str, dict[str, Drop]] = {}
+        # The same by domain and entries.
+        self._by_kind: dict[_Kind, dict[str, Drop]] = {}
         self._held = HeldBytes(parts_of)
         # Those of the sample that wait for room in the budget, by rank. In the order of drops, only
         # the early pages of a site would be audited.
@@ -63,12 +74,15 @@ class DroppedVariants:
         if key not in self._remembered:
             self._remembered[key] = drop
             self._by_domain.setdefault(drop.domain, {})[key] = drop
+            self._by_kind.setdefault(_kind_of(drop), {})[key] = drop
             self._held.add(drop.request)
             self._make_room()
 
     def replace(self, drop: Drop) -> None:
         """Replace the drop that has the same request by *drop*, whose fingerprint is new."""
         key = self._key_of(drop.request)
+        _remove(key, self._by_kind, _kind_of(self._remembered[key]))
+        self._by_kind.setdefault(_kind_of(drop), {})[key] = drop
         self._remembered[key] = self._by_domain[drop.domain][key] = drop
 
     @property
@@ -107,10 +121,8 @@ class DroppedVariants:
         drop = self._remembered.pop(key, None)
         if drop:
             self._held.remove(drop.request)
-            of_domain = self._by_domain[drop.domain]
-            del of_domain[key]
-            if not of_domain:
-                del self._by_domain[drop.domain]
+            _remove(key, self._by_domain, drop.domain)
+            _remove(key, self._by_kind, _kind_of(drop))
         return drop.request if drop and not drop.is_made_up else None
 
     def take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
@@ -168,12 +180,32 @@ class DroppedVariants:
         return f"{key_of(request)} {apart.hex()}" if apart else key_of(request)
 
     def _make_room(self) -> None:
-        remembered = self._remembered
-        while remembered and (
-            len(remembered) > self._max_count or self._held.total > self._max_bytes
-        ):
-            self.forget(next(iter(remembered.values())).request)
+        if len(self._remembered) <= self._max_count and self._held.total <= self._max_bytes:
+            return
+        count = self._max_count - self._max_count // _MADE_AT_ONCE
+        size = self._max_bytes - self._max_bytes // _MADE_AT_ONCE
+        kinds = [(-len(drops), kind) for kind, drops in self._by_kind.items()]
+        heapify(kinds)
+        while self._remembered and (len(self._remembered) > count or self._held.total > size):
+            left, kind = kinds[0]
+            self.forget(next(iter(self._by_kind[kind].values())).request)
             Stat.AUDIT_FORGOTTEN.inc(self._crawler)
+            if left == -1:
+                heappop(kinds)
+            else:
+                heapreplace(kinds, (left + 1, kind))
+
+
+def _kind_of(drop: Drop) -> _Kind:
+    return drop.domain, tuple(sorted(drop.entries))
+
+
+def _remove(key: str, drops_by: dict[K, dict[str, Drop]], group: K) -> None:
+    """Remove the drop with this *key* from its *group*, and the group if it is empty then."""
+    drops = drops_by[group]
+    del drops[key]
+    if not drops:
+        del drops_by[group]
 
 
 def key_of(request: Request) -> str:
