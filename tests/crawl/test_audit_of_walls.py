@@ -197,17 +197,21 @@ async def test_page_that_was_no_wall_does_not_stand_for_the_one_that_looked_like
     assert result.figures["audit/suspended/drop_params/id"] == 1
 
 
+@pytest.mark.parametrize("link", ["{}?sid=%3Cscript%3E", "http://site.example.{}"])
 @pytest.mark.parametrize("hidden", [3, 20])
 @deferred_f_from_coro_f
 async def test_pages_that_a_stranger_links_so_that_a_firewall_refuses_them_come_by_other_urls(
-    crawl, hidden
+    crawl, hidden, link
 ):
-    """A link that looks like an attack, and is answered with "rejected" and 200, hides no page."""
+    """A link that looks like an attack, and is answered with "rejected" and 200, hides no page.
+
+    Nor does one with a dot behind the host, which another site of the server answers.
+    """
     pages = [f"/p{n}" for n in range(20)]
-    linked = [f"{url}?sid=%3Cscript%3E" for url in pages[:hidden]]
+    linked = [link.format(url) for url in pages[:hidden]]
 
     def answer(request, count):
-        if "script" in request.query:
+        if "script" in request.query or request.host.endswith("."):
             return page(f"<title>Request rejected</title>Your support ID is {count}")
         return product(request.path, seed=count)
 
