@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_plus, urlsplit
 from weakref import ref
+from zlib import crc32
 
 from lxml.etree import XPath  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, XmlResponse
@@ -30,8 +32,13 @@ OF_SECTIONS: Final = tuple(f"sections {bound}" for bound in _SECTIONS)
 _LESS: Final = 0.8
 """The worth of a page that declares another URL as canonical, or that it is not to be indexed."""
 _MOST_QUESTIONS: Final = 100
+_PLACES: Final = 1 << 20
+_LONGEST: Final = 500
+"""So many characters of labels and addresses are compared."""
 _KEPT: Final = 1 << 8
-_VALUE = re.compile("=([^&;#]*)")
+_WORD = re.compile(r"[^\W_]+")
+_NAME = re.compile("[?&;][^?=&;#]*=")
+_text_of = XPath("string()", smart_strings=False)
 _IN_HEAD = XPath(
     "/html/head/meta[@name='robots']/@content | /html/head/link[@rel='canonical']/@href",
     smart_strings=False,
@@ -115,32 +122,76 @@ class Links:
                 self._contexts[tail] += (OF_SECTIONS[many - 1],)
 
 
-def questions_of(response: Response) -> list[str]:
-    """Return what links of *response* ask for in their queries and show in their labels.
+class Questions:
+    """Finds what a page proposes to ask for: no news, if the page is itself an answer.
 
-    A search that proposes further ones shows each as its link has it in the query. These words are
-    a question: only the page that answers it can say something new. They are in lower case.
+    A search that proposes further ones shows each as its link has it in the address, as a page that
+    does not exist shows those of similar names. Only the page that answers can say something new. A
+    list shows titles in this way too, but its own address was linked as "next" or "page 7".
 
-    >>> body = b"<a href='/find?q=old+hats&page=1'>Old <b>hats</b> (7)</a><a href='?by=name'>Name"
-    >>> questions_of(HtmlResponse("http://a.example/", body=body, encoding="utf-8"))
-    ['old hats', 'name']
+    >>> questions = Questions()
+    >>> links = (("/find?q=old+hats", "Old hats (7)"), ("/tag/hat", "A hat"), ("?page=7", "Page 7"))
+    >>> body = "".join(f"<a href='{address}'>{label}</a>" for address, label in links).encode()
+    >>> for path in ("list", "find?q=old+hats", "tag/hat/", "list?page=7"):
+    ...     url = f"http://a.example/{path}"
+    ...     print(questions.of(HtmlResponse(url, body=body, encoding="utf-8")))
+    []
+    ['old hats', 'hat']
+    ['old hats', 'hat']
+    []
     """
-    found: dict[str, None] = {}
-    for link, address in links_of(response):
-        query = address.partition("?")[2]
-        if "=" in query and len(found) < _MOST_QUESTIONS:
-            # Going through the texts of an element takes seven times as long.
-            label = as_shown("".join(link.itertext()) if len(link) else link.text or "")
-            for asked in map(_asked, _VALUE.findall(query)):
-                if is_telling(asked) and asked in label:
-                    found[asked] = None
-    return [*found]
+
+    def __init__(self) -> None:
+        # A hash table of the ends of addresses that were asked for, with 8 more bits of the hash.
+        self._asked = bytearray(_PLACES)
+
+    def of(self, response: Response) -> list[str]:
+        """Return what links of *response* say in their labels and in their addresses alike.
+
+        It is in lower case. There is none if no link to *response* said what its address says.
+        """
+        place, tag = _place(response.url)
+        is_answer = self._asked[place] == tag
+        found: dict[str, None] = {}
+        for link, address in links_of(response):
+            if len(found) >= _MOST_QUESTIONS:
+                break
+            # The text of an element without others inside is there already.
+            label = _text_of(link) if len(link) else link.text or ""
+            if said := _said_twice(label[:_LONGEST], address[:_LONGEST]):
+                found.update(dict.fromkeys(said))
+                own = response.url.partition("?")[0] if address.startswith("?") else ""
+                place, tag = _place(own + address)
+                self._asked[place] = tag
+        return [*found] if is_answer else []
 
 
-# Cached, since the links of a menu ask for the same on every page.
+def _place(address: str) -> tuple[int, int]:
+    """Return where :class:`Questions` keeps that *address* was asked for, and as what."""
+    path, _, query = address.partition("#")[0].partition("?")
+    end = f"{path.rstrip('/').rpartition('/')[2]}?{query}"
+    number = crc32(unquote_plus(end).lower().encode("utf-8", "replace"))
+    return number % _PLACES, number >> 24 or 1
+
+
+# Cached, since the links of a menu are the same on every page.
 @lru_cache(_KEPT)
-def _asked(value: str) -> str:
-    return as_shown(unquote_plus(value))
+def _said_twice(label: str, address: str) -> tuple[str, ...]:
+    """Return the runs of words of *label* that stand in *address*, in lower case."""
+    # Names of parameters ask for nothing: "page 7" is one of a list.
+    label, asked = as_shown(label), unquote_plus(_NAME.sub(" ", address)).lower()
+    words = [*_WORD.finditer(label)]
+    if not any(word[0] in asked for word in words):
+        # So it is for most links, and finding the words of an address takes longer.
+        return ()
+    of_address = {*_WORD.findall(asked)}
+    found = []
+    for stands_there, run in groupby(words, lambda word: word[0] in of_address):
+        first, *others = run
+        text = label[first.start() : (others or [first])[-1].end()]
+        if stands_there and is_telling(text):
+            found.append(text)
+    return tuple(found)
 
 
 def trust(response: Response) -> float:

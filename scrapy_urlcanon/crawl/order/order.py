@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.answers import GONE, is_error, is_refusal, location_o
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.fields import Fields
 from scrapy_urlcanon.crawl.order.lane import Turn
-from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, questions_of, trust
+from scrapy_urlcanon.crawl.order.links import OF_SECTIONS, Links, Questions, trust
 from scrapy_urlcanon.crawl.order.sent import url_with_fields
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.turns import USUAL, Turns
@@ -176,13 +176,13 @@ class Order:
         for step, feature in enumerate(OF_SECTIONS, start=1):
             self._news.weights[feature_of(feature)] = _LONGER * step
         self._leads = OnlineModel(USUAL)
-        self._news_taught = Rehearsal(self._news)
-        self._leads_taught = Rehearsal(self._leads)
+        self._news_taught, self._leads_taught = Rehearsal(self._news), Rehearsal(self._leads)
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
         self._frames = Frames()
         # Only if needed: finding the runs of words in a page of 30 kB takes some 0.15 ms.
         self._runs = Runs() if settings.stop and settings.order_by == TEXT else None
+        self._questions = Questions() if self._runs else None
         self._usual = Usual()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
         if settings.order_by == "items":
@@ -422,7 +422,7 @@ class Order:
         page = page_of(response)
         if page.is_text or not response.body:
             seen = self._lines
-            asked = questions_of(response) if self._runs else ()
+            asked = self._questions.of(response) if self._questions else ()
             lines, repeating = without_echoes(response.url, page, seen.is_known, asked)
             fields = Fields(response)
             news = seen.news(fields.apart(lines, seen.is_known))

@@ -2,7 +2,7 @@
 
 import json
 from random import Random
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import pytest
 from loopback import Response, page
@@ -40,21 +40,23 @@ async def test_searches_for_ever_more_words_end(crawl):
     assert result.stats["finish_reason"] == NO_NEWS
 
 
+@pytest.mark.parametrize(
+    "address", ["/find?q={0}+{1}+{2}", "/find/{0}+{1}+{2}/", "/tag/{0}-{1}/{2}"]
+)
 @pytest.mark.parametrize("between", ["<li>", ", "])
 @deferred_f_from_coro_f
-async def test_searches_that_propose_others_end(crawl, between):
+async def test_searches_that_propose_others_end(crawl, between, address):
     """Searches that each propose others, of any three words, end: in a list or in one line."""
 
     def respond(request):
         path, _, query = request.target.partition("?")
         if path == "/article":
             return page(f"<p>{words(query, 60)}")
-        (asked,) = parse_qs(query).get("q", ["hats"])
         found = "".join(f"<a href=/article?{number}>more</a>" for number in range(40))
-        random = Random(asked)
-        proposed = [" ".join(random.sample(NEXT, 3)) for _ in range(12)]
+        random = Random(request.target)
+        proposed = [random.sample(NEXT, 3) for _ in range(12)]
         links = between.join(
-            f"<a href='/find?{urlencode({'q': each})}'>{each} ({len(each)})</a>"
+            f"<a href='{address.format(*each)}'>{' '.join(each)} ({len(each[0])})</a>"
             for each in proposed
         )
         return page(f"<h1>Found</h1><p>{found}<p>You may also try: {links}")
@@ -63,6 +65,30 @@ async def test_searches_that_propose_others_end(crawl, between):
     result = await crawl(respond, settings)
     assert {f"/article?{number}" for number in range(40)} <= {*result.hits}
     assert result.stats["finish_reason"] == NO_NEWS
+
+
+@deferred_f_from_coro_f
+async def test_titles_in_a_list_keep_a_crawl_going(crawl):
+    """Articles behind 100 pages of a list, whose entries are titles of empty pages, are found."""
+
+    def respond(request):
+        path, _, query = request.target.partition("?")
+        if path == "/article":
+            return page(f"<p>{words(query, 60)}")
+        if path == "/":
+            return page("<a href=/list?0>all</a>")
+        if path != "/list":
+            return page("<p>This topic was moved.")
+        number = int(query)
+        if number == 100:
+            return page("".join(f"<a href=/article?{each}>more</a>" for each in range(40)))
+        titles = [words(f"{number} {each}", 5) for each in range(3)]
+        topics = "".join(f"<li><a href=/topic/{t.replace(' ', '-')}>{t}</a>" for t in titles)
+        return page(f"<ul>{topics}</ul><a href=/list?{number + 1}>next</a>")
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_STOP": 0.05}
+    result = await crawl(respond, settings)
+    assert {f"/article?{number}" for number in range(40)} <= {*result.hits}
 
 
 @deferred_f_from_coro_f
