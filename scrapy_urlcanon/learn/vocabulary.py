@@ -64,8 +64,13 @@ PART_OF_LISTING = re.compile(
 )
 """A page number in a path, or in a template for paths."""
 
-LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?")
-"""A language code in a host or a path, in lower case."""
+LANGUAGE = re.compile(
+    "[a-z]{2}([-_]([a-z]{2}|arab|beng|cans|cyrl|deva|ethi|guru|han[st]|hebr|latn|mong|tfng))?"
+)
+"""A language code in a host or a path, in lower case, maybe with a region or a script.
+
+Scripts are those by which the CLDR tells the locales of one language apart: other words of four
+letters make it two syllables, as in ``ki-kile``."""
 
 # Names of parameters for sessions, as programs and servers write them: `PHPSESSID`, `osCsid`.
 _SESSION = re.compile("s|sid|cfid|cftoken|zenid|.*(?:csid|sess).*", re.IGNORECASE)

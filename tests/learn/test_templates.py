@@ -182,6 +182,20 @@ def test_parameter_whose_value_is_a_whole_path_is_that_path():
     assert rules([*pages, *forms]) == {}
 
 
+def test_two_syllables_are_no_language():
+    """ki-kile is a section, of which no article is translated tomorrow; zh-hant is not."""
+
+    def seen(section):
+        return [
+            see(url, f"film {i}")
+            for i in range(30)
+            for url in (f"/films/{i}", f"/{section}/films/{i}")
+        ]
+
+    assert rules(seen("ki-kile"))
+    assert rules(seen("zh-hant")) == {}
+
+
 def test_choice_of_a_language_is_no_other_url_of_the_page_that_it_leads_to():
     """A link that sets the language is not rewritten to its target.
 
