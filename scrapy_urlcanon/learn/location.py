@@ -23,6 +23,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, as_query_tex
 from scrapy_urlcanon.canonicalizer.rules.separators import QuerySeparator
 from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.canonicalizer.values import Setting
+from scrapy_urlcanon.learn.vocabulary import is_edition, selects_edition
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -281,6 +282,22 @@ def without_param(location: Location, param: str) -> Location:
     'http://a.example/list?page=2'
     """
     return location._replace(params=tuple([other for other in location.params if other != param]))
+
+
+def without_editions(location: Location) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of a URL without those that name an edition, and these.
+
+    The number of a parameter is a year only by the parameter's name.
+
+    >>> words, editions = without_editions(locate("http://a.example/2026/c/7?term=26SP&id=1999"))
+    >>> sorted(words), sorted(editions)
+    (['1999', '26SP', '7', 'c'], ['2026'])
+    """
+    segments = {*location.path.split("/")} - {""}
+    params = {name_of(param): value_of(param) for param in location.params}
+    editions = {*filter(is_edition, segments)}
+    editions.update(value for name, value in params.items() if selects_edition(name, value))
+    return frozenset({*segments, *params.values()} - editions), frozenset(editions)
 
 
 def with_path(location: Location, path: str) -> Location:

@@ -74,6 +74,11 @@ letters make it two syllables, as in ``ki-kile``."""
 
 # Names of parameters for sessions, as programs and servers write them: `PHPSESSID`, `osCsid`.
 _SESSION = re.compile("s|sid|cfid|cftoken|zenid|.*(?:csid|sess).*", re.IGNORECASE)
+# Names of parameters for one version of a text: `oldid`, `rev`, `wikiPageVersion`, `commit_id`.
+_VERSION = re.compile(
+    r"(?:.*(?:[a-z](?=[A-Z])|[_-]))?(?i:vers?|version|rev|revision|edition|diff|commit|changeset"
+    r"|snapshot|old)(?i:[_-]?(?:id|nr|no|num|number))?"
+)
 # CFID and CFTOKEN are numbers.
 _LONG_NUMBER = re.compile("[0-9]{5,}")
 
@@ -101,8 +106,15 @@ _IDENTIFIER = re.compile(
 
 # A day or a month with the year, with or without a time of day.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
-YEAR = re.compile(rf"{_YEAR}(?:[-_](?:{_YEAR}|[0-9]{{2}}))?")
-"""A year, or a year that ends in the next, such as a school year: ``2025-26``."""
+# A year, or a year that ends in the next, such as a school year: `2025-26`.
+_YEARS = rf"{_YEAR}(?:[-_](?:{_YEAR}|[0-9]{{2}}))?"
+
+# Names of parameters for a year, or for a part of it.
+_YEARLY = re.compile(
+    r"(?:\b|_|(?<=[a-z])(?=[A-Z]))(?i:year|yr|season|term|semester|jahr|ann[eo]e?|ano|edition)\Z"
+)
+# A year, alone or with the word for a term.
+_EDITION = re.compile(rf"(?:[a-z]{{1,9}}[-_]?)?{_YEARS}|{_YEARS}[-_]?[a-z]{{1,9}}", re.IGNORECASE)
 
 _DATE = re.compile(
     rf"{_YEAR}(?:[-/.]{_MONTH}(?:[-/.]{_DAY})?|(?:0[1-9]|1[0-2])(?:[0-2][0-9]|3[01]))(?:[T ].*)?"
@@ -285,6 +297,18 @@ def is_name_of_thing(name: str) -> bool:
     return name.lower().endswith("id") and not _SESSION.fullmatch(name)
 
 
+@_of_names
+def is_name_of_version(name: str) -> bool:
+    """Tell whether a name says that a parameter selects a version of a text.
+
+    >>> [*map(is_name_of_version, ("oldid", "rev", "wikiPageVersion", "page_rev", "commit_id"))]
+    [True, True, True, True, True]
+    >>> [*map(is_name_of_version, ("prev", "review", "id", "folder", "via"))]
+    [False, False, False, False, False]
+    """
+    return bool(_VERSION.fullmatch(name))
+
+
 def is_date(value: str) -> bool:
     """Tell whether the value of a parameter is a date: a day or a month with the year.
 
@@ -294,6 +318,29 @@ def is_date(value: str) -> bool:
     [False, False, False, False]
     """
     return bool(_DATE.fullmatch(unquote(value)))
+
+
+@lru_cache(1024)
+def is_edition(text: str) -> bool:
+    """Tell whether a text names an edition: a year, a school year or a term of a year.
+
+    >>> [is_edition(text) for text in ("2026", "2025-26", "fall2025", "2026SP", "spring_2026")]
+    [True, True, True, True, True]
+    >>> [is_edition(text) for text in ("20261", "room-2026-b", "2026-11", "current")]
+    [False, False, False, False]
+    """
+    return bool(_EDITION.fullmatch(text)) and not is_date(text)
+
+
+def selects_edition(name: str, value: str) -> bool:
+    """Tell whether a parameter selects an edition. A mere number is a year only by its name.
+
+    >>> selects_edition("catalogYear", "2026"), selects_edition("t", "26SP")
+    (True, False)
+    >>> selects_edition("t", "2026SP"), selects_edition("comment", "2026")
+    (True, False)
+    """
+    return is_edition(value) and bool(_YEARLY.search(name) or not is_number(value))
 
 
 def has_token(text: str) -> bool:

@@ -12,8 +12,8 @@ from scrapy_urlcanon.learn.vocabulary import (
     LANGUAGE,
     PART_OF_LISTING,
     SWITCHED,
-    YEAR,
     is_date,
+    is_edition,
     is_identifier,
 )
 
@@ -72,6 +72,8 @@ def is_plausible(rewrite: RewriteTemplates) -> bool:
     >>> is_plausible(RewriteTemplates("/blog/", "/blog/archive/2026/11/"))
     False
     >>> is_plausible(RewriteTemplates("/catalog/2025-26/{a}", "/catalog/current/{a}"))
+    False
+    >>> is_plausible(RewriteTemplates("/fall2025/course/{a}", "/course/{a}"))
     False
     >>> is_plausible(RewriteTemplates("/blog/2026/{a}", "/blog/{a}?year=2026"))
     True
@@ -173,7 +175,7 @@ def _changes_the_language_or_date(
     return any(
         (LANGUAGE.fullmatch(text) and (text in said or is_more))
         or is_date(text)
-        or YEAR.fullmatch(text)
+        or is_edition(text)
         for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(source.path), moved - said)
     )
 

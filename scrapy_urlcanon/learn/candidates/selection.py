@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.rules.path import PathCase
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
 from scrapy_urlcanon.learn.results.secret_values import shows_a_secret
-from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
+from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number, selects_edition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -79,18 +79,19 @@ def select(
 def _is_one_of_many(step: Operation, groups: Groups) -> bool:
     """Tell whether a default value cannot be one.
 
-    It may be the identifier of one of many things, such as a user; a date, since the default is
-    today, which is another day in the next crawl; or page 1 of a listing that begins with page 0.
+    It may be the identifier of one of many things, such as a user; a date or a year, since the
+    default is today, which is another day in the next crawl; or page 1 of a listing that begins
+    with page 0.
     """
     if step.default is None:
         return False
     if step.default in FIRST_PAGE:
         return step.default == "1" and not step.drops.isdisjoint(groups.site.counted_from_zero)
-    if is_date(step.default):
+    (name,) = step.drops
+    if is_date(step.default) or selects_edition(name, step.default):
         return True
     if not is_number(step.default):
         return False
-    (name,) = step.drops
     return len(groups.values_of(name)) > MAX_VALUES
 
 

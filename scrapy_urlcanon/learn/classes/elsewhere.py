@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
-from scrapy_urlcanon.learn.location import MARK, name_of
+from scrapy_urlcanon.learn.location import MARK, name_of, without_editions
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ class PageUrls:
     - has all of its parameters and further ones, whatever their values, also one of them again;
     - differs only in values without numbers, such as ``tab=a`` and ``tab=b``;
     - is the same but for a language in the path, which it has or lacks: a page that is not
-      translated now may be tomorrow.
+      translated now may be tomorrow;
+    - is the same but for an edition that it has or lacks, such as the year of a catalogue: a text
+      that is the same this year may be another one next year.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> urls = PageUrls(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))
@@ -48,12 +50,17 @@ class PageUrls:
     >>> urls = PageUrls([locate("http://a.example/news/7")])
     >>> [urls.has_better(locate(f"http://a.example/{path}")) for path in ("fr/news/7", "fr/title")]
     [False, True]
+    >>> urls = PageUrls([locate("http://a.example/course?id=7&term=2026SP")])
+    >>> [urls.has_better(locate(f"http://a.example/{path}")) for path in ("course?id=7", "bees")]
+    [False, True]
     """
 
     def __init__(self, urls: Iterable[Location]) -> None:
         self._languages: set[str] = set()
         self._untranslated: set[str] = set()
         self._paths: set[str] = set()
+        # By all other words of a URL, the editions that it names.
+        self._editions: dict[frozenset[str], set[frozenset[str]]] = {}
         # The parameters that have numbers, by place and by the names of all.
         self._by_names: dict[Place, dict[frozenset[str], set[frozenset[str]]]] = {}
         for url in urls:
@@ -64,6 +71,8 @@ class PageUrls:
                 self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
             if not params and (path := _segments(url.path).rstrip("/")):
                 self._paths.add(path)
+            words, editions = without_editions(url)
+            self._editions.setdefault(words - {"current"}, set()).add(editions)
             by_names = self._by_names.setdefault(url.place, {})
             names = frozenset(map(name_of, params))
             by_names.setdefault(names, set()).add(frozenset(filter(NUMBER.search, params)))
@@ -75,6 +84,9 @@ class PageUrls:
             return False
         bare = "/".join(text for text in segments if not LANGUAGE.fullmatch(text))
         if bare != other.path and bare in self._untranslated:
+            return False
+        words, editions = without_editions(other)
+        if editions not in self._editions.get(words - {"current"}, (editions,)):
             return False
         # A query such as `3,5,quote=1` is no path, as it has a "=", but may begin with one: `3,5`.
         texts = (decode_query_text(param) for param in other.params if "%2C" in param)

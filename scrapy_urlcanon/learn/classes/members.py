@@ -13,9 +13,17 @@ from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.coverage import MIN_URLS
 from scrapy_urlcanon.learn.classes.index import ClassIndex
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
-from scrapy_urlcanon.learn.location import host_of, is_for_names, reading_order, to_url, value_of
+from scrapy_urlcanon.learn.location import (
+    host_of,
+    is_for_names,
+    name_of,
+    reading_order,
+    to_url,
+    value_of,
+    without_param,
+)
 from scrapy_urlcanon.learn.results.rule import LearnedRule
-from scrapy_urlcanon.learn.vocabulary import is_date
+from scrapy_urlcanon.learn.vocabulary import is_date, is_name_of_version
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -26,6 +34,9 @@ if TYPE_CHECKING:
 
 # A number at the end of a path, behind a field for the thing whose part it numbers.
 _OF_PARTS = re.compile(r"\{\w+(?::(?!path\})\w+)?\}[^?]*/\{\w+:digits\}/?(?:\?|\Z)")
+
+# A parameter with a number.
+_NUMBERED = re.compile(r"[?&]([^=&?]+)=\{\w+:digits\}(?=&|\Z)")
 
 _SINGLE = 1.05
 """How many URLs of a page a class may have on average to count as having one for each page."""
@@ -89,17 +100,25 @@ class SkipClass:
     def telling(self) -> Collection[int]:
         """The pages from which to conclude what the unseen members show.
 
-        A number behind a thing is that of a part or a version (``/r/{a}/diff/{b:digits}/``). A
-        thing of which only one number was seen does not count: it may be the last version, which
-        is found elsewhere as well, while those before it are not.
+        A number behind a thing is that of a part or a version (``/r/{a}/diff/{b:digits}/``,
+        ``/text/{a}?oldid={b:digits}``). A thing of which only one number was seen does not count:
+        it may be the last version, which is found elsewhere as well, while those before it are
+        not.
         """
-        if not _OF_PARTS.search(self.template):
+        names = filter(is_name_of_version, _NUMBERED.findall(self.template))
+        version = next(names, "")
+        if not version and not _OF_PARTS.search(self.template):
             return self.pages
-        parts = Counter(map(_thing_of, self.members))
+
+        def thing_of(url: Location) -> Location | str:
+            number = next((param for param in url.params if name_of(param) == version), "")
+            return without_param(url, number) if number else _path_of_thing(url)
+
+        parts = Counter(map(thing_of, self.members))
         return {
             page
             for page, showing in self.pages.items()
-            if any(parts[_thing_of(url)] > 1 for url in showing)
+            if any(parts[thing_of(url)] > 1 for url in showing)
         }
 
     @property
@@ -141,7 +160,7 @@ class SkipClass:
         return largest if 2 * len(largest) > len(self.pages) else self.pages
 
 
-def _thing_of(location: Location) -> str:
+def _path_of_thing(location: Location) -> str:
     """Return the path of a URL without the number at its end."""
     return location.path.rstrip("/").rpartition("/")[0]
 

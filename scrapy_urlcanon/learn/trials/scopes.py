@@ -16,8 +16,10 @@ from scrapy_urlcanon.learn.rates import ODDS, ODDS_OF_SESSION, ODDS_OF_SOLE_VALU
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.trials.siblings import siblings
 from scrapy_urlcanon.learn.trials.values import (
+    are_editions,
     condition_of_kind,
     fall_apart,
+    has_silent_value,
     has_silent_word,
     is_of_one_path,
     is_telling,
@@ -29,13 +31,14 @@ from scrapy_urlcanon.learn.vocabulary import (
     SEARCHED_OR_Q,
     is_date,
     is_name_of_thing,
+    is_name_of_version,
     is_paging,
     is_session,
     may_be_default,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location
@@ -123,8 +126,9 @@ class ScopeSearch:
         one date, it is that of the crawl.
         """
         trial, scope = self._trial, tally.scope
-        if trial.known <= 0 and has_silent_word(
-            trial.candidate, *trial.within(scope), self._chance
+        if trial.known <= 0 and (
+            has_silent_word(trial.candidate, *trial.within(scope), self._chance)
+            or are_editions(each for each in trial.changes.items() if scope.holds(each[0]))
         ):
             return True
         matters = tally is not trial.whole and trial.whole.lost > 0
@@ -140,7 +144,11 @@ class ScopeSearch:
                     chance=self._chance,
                 ):
                     return True
-                if trial.known <= 0 and not self._holds_without_default(name, scope):
+                if trial.known <= 0 and not (
+                    self._holds_without_default(name, scope)
+                    and self._holds_for_versions(name, scope)
+                    and not self._has_silent_value(name, tally)
+                ):
                     return True
                 continue
             if trial.known <= 0 and is_date(value_of(value)):
@@ -173,6 +181,54 @@ class ScopeSearch:
             return True
         rest = self._trial.tally(scope, (merge for values, merge in showing if values != {default}))
         return not rest.lost or self._is_enough(rest, rest.support(self._thresholds))
+
+    def _holds_for_versions(self, name: str, scope: Scope) -> bool:
+        """Tell whether the evidence suffices by things that were seen in several versions.
+
+        The last version of each text shows what is shown without a version. If the crawl has seen
+        no earlier ones, nothing else tells that they are other texts.
+        """
+        if not is_name_of_version(name):
+            return True
+        several = self._trial.tally(
+            scope,
+            (
+                merge
+                for merge in self._merges
+                if scope.holds(merge.target)
+                and len({value_in(source, name) for source in merge.sources} - {None}) > 1
+            ),
+        )
+        return self._thresholds.is_enough(several.support(self._thresholds), several.lost)
+
+    def _has_silent_value(self, name: str, tally: Tally) -> bool:
+        """Tell whether nothing is known about some value of a dropped parameter in a scope."""
+        trial, scope = self._trial, tally.scope
+        changed = Counter(
+            value_in(source, name)
+            for source, target in trial.changes.items()
+            if scope.holds(target)
+        )
+        showing = Counter(
+            value_in(source, name)
+            for merge in trial.supporting(scope)
+            for source in merge.sources
+            if source in trial.changes and self._shows(source, merge.pages)
+        )
+        against = {
+            value_in(source, name)
+            for merge in (self._merges if tally is not trial.whole else ())
+            if merge.agreement.lost and not scope.holds(merge.target)
+            # Of two values that differ it is not known which one makes the difference.
+            if merge.pages or any(value_in(source, name) is None for source in merge.sources)
+            for source in merge.sources
+            if not self._shows(source, merge.pages)
+        }
+        return has_silent_value(showing, changed, against, self._chance)
+
+    def _shows(self, source: Location, pages: Collection[int]) -> bool:
+        """Tell whether a URL shows one of these pages."""
+        return not {*self._groups.pages_of(source)}.isdisjoint(pages)
 
     def _stands(self, tally: Tally) -> bool:
         """Tell whether the candidate holds if it is applied to the URLs of a scope only.

@@ -7,10 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most_drawn
-from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.location import name_of, value_of, without_editions
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.trials.word_pairs import MAX_WORDS
-from scrapy_urlcanon.learn.vocabulary import NUMBER
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 # A segment that a template drops, whatever it is.
 _ANY_WORD = re.compile(r"\{_\w+\}")
+
+_MIN_EDITIONS = 0.05
+"""The share of things with a year in their URL that must have several, so that the year is that of
+an edition. Few articles of different years have one title."""
+
+_MIN_SILENT = 3
+"""How many URLs must have a value of which nothing else is known: a few may just stand alone."""
 
 _Value: TypeAlias = "str | None"  # None where a URL has no such parameter
 
@@ -142,6 +149,51 @@ def fall_apart(
         return seldom * len(sets_of_others) <= chance
 
     return any(map(is_another_page, sets_of_others))
+
+
+def has_silent_value(
+    showing: Counter[_Value], changed: Counter[_Value], against: Collection[_Value], chance: float
+) -> bool:
+    """Tell whether nothing is known about some word of a parameter that has few values.
+
+    If ``?view=list`` and ``?view=cards`` show what is shown without a view, that says nothing about
+    ``?view=month``, if it made a difference elsewhere, or if there are so many URLs with it that
+    some should be evidence. Numbers are no such words: there may always be another one.
+
+    :param showing: how many URLs with each value are evidence.
+    :param changed: how many URLs have each value.
+    :param against: the values that made a difference elsewhere.
+    :param chance: the significance level, over all values.
+    """
+    heard = sum(changed[value] for value in showing)
+    return len({*changed, *against}) <= MAX_WORDS and any(
+        value in against
+        or is_telling(showing.total(), heard, heard + changed[value], chance / len(changed))
+        for value in {*changed, *against} - showing.keys()
+        if (value in against or changed[value] >= _MIN_SILENT)
+        and value is not None
+        and not is_identifier(value_of(value))
+    )
+
+
+def are_editions(changes: Iterable[tuple[Location, Location]]) -> bool:
+    """Tell whether a candidate makes several editions of things one.
+
+    Most courses are the same in ``/2025/course/7`` and ``/2026/course/7``, so far. Nothing is said
+    of a year that belongs to a thing, as that of an article does: ``/2026/11/some-title``.
+
+    :param changes: the URLs that it changes, each with its new form.
+    """
+    editions: dict[Location, set[frozenset[str]]] = {}
+    count = 0
+    for url, target in changes:
+        left_out = without_editions(url)[1] - without_editions(target)[1]
+        count += 1 if left_out else -1
+        if left_out:
+            editions.setdefault(target, set()).add(left_out)
+    several = sum(len(of_thing) > 1 for of_thing in editions.values())
+    # Some of many numbers look like years.
+    return count > 0 and several >= max(_MIN_PAGES, _MIN_EDITIONS * len(editions))
 
 
 def is_other_choice(param: str, others: Collection[Location]) -> bool:
