@@ -350,7 +350,10 @@ def main() -> int:
         for split in CRAWLS if options.cut_short else ("url", "page"):
             part = f"from a {split}" if options.cut_short else f"by halves of the {split}s"
             print(f"\n{corpus}, {len(chosen)} sites, {part}")
-            found = (choose if options.thresholds else show)(score, chosen, split, options)
+            if options.thresholds:
+                found = choose(score, chosen, split)
+            else:
+                found = show(score, chosen, split, options)
             fold_of = {site: int(folds[site]) for site in chosen}
             results.append({"corpus": corpus, "folds": fold_of, **found})
     if options.json:

@@ -1,10 +1,12 @@
+import json
+
 import pytest
 
-from benchmarks.learn import control
+from benchmarks.learn import control, unseen
 from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Score, pages_of, score
 from benchmarks.learn.methods import Halves, Rules, scrapy_default
-from benchmarks.learn.unseen import Judged, scorer
+from benchmarks.learn.unseen import CRAWLS, Judged, scorer
 from scrapy_urlcanon.learn import learn
 
 pytestmark = pytest.mark.skipif(
@@ -70,3 +72,14 @@ def test_what_pages_declare_is_judged_as_rules_are():
     targets = control.declared(rows)
     counts = control.judge(scorer(), rows, targets.__getitem__)
     assert [counts[name] for name in ("merges", "false", "lost")] == [9, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("option", "splits"), [("--classes", 2), ("--thresholds", 2), ("--cut-short", len(CRAWLS))]
+)
+def test_each_measurement_runs(monkeypatch, tmp_path, option, splits):
+    """With any option, each corpus has a result for each way of parting it."""
+    found = tmp_path / "found.json"
+    monkeypatch.setattr("sys.argv", ["unseen", option, "--most", "40", "--json", str(found)])
+    assert unseen.main() == 0
+    assert len(json.loads(found.read_text())) == 2 * splits
