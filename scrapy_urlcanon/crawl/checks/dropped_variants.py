@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
     K = TypeVar("K", bound=Hashable)
-    _Kind: TypeAlias = tuple[str, tuple[RuleEntry, ...]]
+    _Kind: TypeAlias = tuple[str, frozenset[RuleEntry]]
 
 _FOUND = 20
 _MADE_AT_ONCE = 100
@@ -184,20 +184,24 @@ class DroppedVariants:
             return
         count = self._max_count - self._max_count // _MADE_AT_ONCE
         size = self._max_bytes - self._max_bytes // _MADE_AT_ONCE
-        kinds = [(-len(drops), kind) for kind, drops in self._by_kind.items()]
+        # The number, since sets have no order: of kinds with as many drops the oldest is first.
+        kinds = [
+            (-len(drops), number, kind)
+            for number, (kind, drops) in enumerate(self._by_kind.items())
+        ]
         heapify(kinds)
         while self._remembered and (len(self._remembered) > count or self._held.total > size):
-            left, kind = kinds[0]
+            left, number, kind = kinds[0]
             self.forget(next(iter(self._by_kind[kind].values())).request)
             Stat.AUDIT_FORGOTTEN.inc(self._crawler)
             if left == -1:
                 heappop(kinds)
             else:
-                heapreplace(kinds, (left + 1, kind))
+                heapreplace(kinds, (left + 1, number, kind))
 
 
 def _kind_of(drop: Drop) -> _Kind:
-    return drop.domain, tuple(sorted(drop.entries))
+    return drop.domain, drop.entries
 
 
 def _remove(key: str, drops_by: dict[K, dict[str, Drop]], group: K) -> None:

@@ -71,8 +71,8 @@ class PageUrls:
                 self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
             if not params and (path := _segments(url.path).rstrip("/")):
                 self._paths.add(path)
-            words, editions = without_editions(url)
-            self._editions.setdefault(words - {"current"}, set()).add(editions)
+            words, editions = _words_and_editions(url)
+            self._editions.setdefault(words, set()).add(editions)
             by_names = self._by_names.setdefault(url.place, {})
             names = frozenset(map(name_of, params))
             by_names.setdefault(names, set()).add(frozenset(filter(NUMBER.search, params)))
@@ -85,8 +85,8 @@ class PageUrls:
         bare = "/".join(text for text in segments if not LANGUAGE.fullmatch(text))
         if bare != other.path and bare in self._untranslated:
             return False
-        words, editions = without_editions(other)
-        if editions not in self._editions.get(words - {"current"}, (editions,)):
+        words, editions = _words_and_editions(other)
+        if editions not in self._editions.get(words, (editions,)):
             return False
         # A query such as `3,5,quote=1` is no path, as it has a "=", but may begin with one: `3,5`.
         texts = (decode_query_text(param) for param in other.params if "%2C" in param)
@@ -119,6 +119,13 @@ def _names(params: tuple[str, ...]) -> frozenset[str]:
         for name, count in Counter(map(name_of, params)).items()
         for number in range(count)
     )
+
+
+def _words_and_editions(url: Location) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of a URL, and apart from these the editions that it names."""
+    words, editions = without_editions(url)
+    # The current edition is the one that a URL without any has, too.
+    return words - {"current"}, editions
 
 
 def _segments(path: str) -> str:
